@@ -59,13 +59,26 @@ static inline int cases_run(CMFixtureFunction set_up, bool others, CMFixtureFunc
     return _cmocka_run_group_tests("tests", chosen, count, begin, end);
 }
 
+#define CASE_IS_ADDED(name, function, set_up, tear_down, data)                                     \
+    __attribute__((constructor)) static void name##_is_added(void)                                 \
+    {                                                                                              \
+        cases_add((struct CMUnitTest){#name, function, set_up, tear_down, data}, __LINE__);        \
+    }
+
 #define CASE_OF(name, set_up, tear_down, data)                                                     \
     static void name(void **state);                                                                \
-    __attribute__((constructor)) static void name##_is_a_case(void)                                \
-    {                                                                                              \
-        cases_add((struct CMUnitTest){#name, name, set_up, tear_down, data}, __LINE__);            \
-    }                                                                                              \
+    CASE_IS_ADDED(name, name, set_up, tear_down, data)                                             \
     static void name(__attribute__((unused)) void **state)
+
+/* The case has what its set-up made as `variable`. */
+#define CASE_IN(type, variable, name, set_up, tear_down)                                           \
+    static void name(type *variable);                                                              \
+    static void name##_in(void **state)                                                            \
+    {                                                                                              \
+        name(*state);                                                                              \
+    }                                                                                              \
+    CASE_IS_ADDED(name, name##_in, set_up, tear_down, NULL)                                        \
+    static void name(__attribute__((unused)) type *variable)
 
 #define CASE(name)                         CASE_OF(name, NULL, NULL, NULL)
 #define CASE_WITH(name, set_up, tear_down) CASE_OF(name, set_up, tear_down, NULL)

@@ -53,7 +53,8 @@ extern char LOCAL[];
     "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n:" \
     "5\r\n"
 
-#define LINK_TEST(name) CASE_WITH(name, world_set_up, world_tear_down)
+/* It has `struct world *world`. */
+#define LINK_TEST(name) CASE_IN(struct world, world, name, world_set_up, world_tear_down)
 
 int link_tests_begin(void **state);
 int world_set_up(void **state);

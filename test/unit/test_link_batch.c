@@ -39,7 +39,6 @@ static void assert_hears_batch(struct world *world, enum request_kind kind, unsi
 
 LINK_TEST(several_go_in_one_command)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 1, 3);
     assert_int_equal(link_in_flight(world->link), 3);
@@ -67,7 +66,6 @@ LINK_TEST(several_go_in_one_command)
 
 LINK_TEST(one_alone_is_a_command_of_its_own)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_one(world, REQUEST_RELEASE, 1);
     assert_hears_batch(world, REQUEST_RELEASE, 1, false);
@@ -78,7 +76,6 @@ LINK_TEST(one_alone_is_a_command_of_its_own)
 
 LINK_TEST(the_order_of_requests_is_kept)
 {
-    struct world *world = *state;
     struct buffer wanted = {0};
     enum step steps[STEPS_MAX];
     struct request two = request_of(world->names, REQUEST_RELEASE, 9);
@@ -102,7 +99,6 @@ LINK_TEST(the_order_of_requests_is_kept)
 /* Releases are the same in both modes. */
 LINK_TEST(shared_names_go_in_a_command_of_their_own)
 {
-    struct world *world = *state;
     struct buffer wanted = {0};
     struct names *shared = unit_names(1, (const char *const[]){"read"});
     names_set_shared(shared, 0);
@@ -127,7 +123,6 @@ LINK_TEST(shared_names_go_in_a_command_of_their_own)
 
 LINK_TEST(a_request_with_its_script_goes_alone)
 {
-    struct world *world = *state;
     struct buffer wanted = {0};
     struct request whole = request_of(world->name, REQUEST_RELEASE, 1);
     whole.whole = true;
@@ -153,7 +148,6 @@ static void say_array(struct world *world, unsigned first, unsigned count)
 
 LINK_TEST(ten_thousand_in_batches_are_answered_in_order)
 {
-    struct world *world = *state;
     struct buffer wanted = {0};
     static const enum answer answers[] = {ANSWER_YES, ANSWER_ABSENT, ANSWER_HELD};
     come_up(world, LOCAL);
@@ -173,7 +167,6 @@ LINK_TEST(ten_thousand_in_batches_are_answered_in_order)
  * the next batch of that kind brings it, whatever goes out before. */
 LINK_TEST(a_refused_batch_is_a_forgotten_script_for_each)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_batch(world, REQUEST_RENEW, 0, 3);
     assert_hears_batch(world, REQUEST_RENEW, 3, false);
@@ -210,7 +203,6 @@ LINK_TEST(impossible_replies_to_a_batch)
         {"*2\r\n*1\r\n:1\r\n:1\r\n", "an array too long or too deep"},
         {"*33\r\n", "an array too long or too deep"},
     };
-    struct world *world = *state;
     for (unsigned i = 0; i < COUNT(lies); i++) {
         world->told_count = 0;
         come_up(world, LOCAL);
@@ -228,7 +220,6 @@ LINK_TEST(impossible_replies_to_a_batch)
 
 LINK_TEST(a_batch_is_believed_up_to_the_lie)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 0, 3);
     send_one(world, REQUEST_PEEK, 3);
@@ -243,7 +234,6 @@ LINK_TEST(a_batch_is_believed_up_to_the_lie)
 
 LINK_TEST(half_a_reply_to_a_batch_is_none)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 0, 3);
     assert_hears_batch(world, REQUEST_RELEASE, 3, false);
@@ -265,7 +255,6 @@ static void close_at_once(struct world *world, const struct event *event)
 
 LINK_TEST(closing_inside_a_batch_loses_the_rest)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = close_at_once;
     send_batch(world, REQUEST_RELEASE, 0, 3);
@@ -280,7 +269,6 @@ LINK_TEST(closing_inside_a_batch_loses_the_rest)
 
 LINK_TEST(what_was_not_written_is_lost_and_forgotten)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 0, 3);
     do_close(world);
@@ -303,7 +291,6 @@ static void send_another(struct world *world, const struct event *event)
 
 LINK_TEST(requests_made_while_a_batch_is_answered)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = send_another;
     send_batch(world, REQUEST_RELEASE, 0, 3);
@@ -336,7 +323,6 @@ static void send_two_or_free(struct world *world, const struct event *event)
 
 LINK_TEST(a_reply_to_a_batch_not_yet_written)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     names_of_one = unit_names(1, (const char *const[]){"one"});
     world->react = send_two_or_free;

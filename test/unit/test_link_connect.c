@@ -16,7 +16,6 @@
 
 LINK_TEST(nobody_there)
 {
-    struct world *world = *state;
     make_link(world, "127.0.0.2");
     do_connect(world);
     run_until_told(world, 1);
@@ -28,7 +27,6 @@ LINK_TEST(nobody_there)
 
 LINK_TEST(no_such_socket)
 {
-    struct world *world = *state;
     use_unix_socket(world);
     unlink(world->fake.path);
     make_link(world, NULL);
@@ -39,7 +37,6 @@ LINK_TEST(no_such_socket)
 
 LINK_TEST(over_a_unix_socket)
 {
-    struct world *world = *state;
     use_unix_socket(world);
     come_up(world, NULL);
     send_round(world, REQUEST_RELEASE, 4);
@@ -71,7 +68,6 @@ static int find_socket(int port)
 
 LINK_TEST(the_socket_is_set_up_well)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     int fd = find_socket(world->fake.port);
     assert_true(fd >= 0);
@@ -85,7 +81,6 @@ LINK_TEST(the_socket_is_set_up_well)
 
 LINK_TEST(a_name_is_looked_up)
 {
-    struct world *world = *state;
     come_up(world, "localhost");
     send_round(world, REQUEST_RELEASE, 1);
     run_until_heard(world, release_length(world));
@@ -104,7 +99,6 @@ static unsigned count_descriptors(void)
 
 LINK_TEST(the_next_address_is_tried)
 {
-    struct world *world = *state;
     come_up(world, "localhost");
     do_close(world);
     link_pump(world->link);
@@ -118,7 +112,6 @@ LINK_TEST(the_next_address_is_tried)
 
 LINK_TEST(a_name_that_does_not_exist)
 {
-    struct world *world = *state;
     make_link(world, "none.test");
     do_connect(world);
     run_until_told(world, 1);
@@ -128,7 +121,6 @@ LINK_TEST(a_name_that_does_not_exist)
 
 LINK_TEST(no_thread_to_look_up_with)
 {
-    struct world *world = *state;
     no_threads = true;
     make_link(world, "localhost");
     do_connect(world);
@@ -138,7 +130,6 @@ LINK_TEST(no_thread_to_look_up_with)
 
 LINK_TEST(no_descriptor_to_look_up_with)
 {
-    struct world *world = *state;
     struct rlimit usual, none;
     make_link(world, "localhost");
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
@@ -155,7 +146,6 @@ LINK_TEST(no_descriptor_to_look_up_with)
 
 LINK_TEST(a_lookup_does_not_block_the_loop)
 {
-    struct world *world = *state;
     unsigned before = read_count(&lookups_waiting);
     make_link(world, "slow.test");
     do_connect(world);
@@ -173,7 +163,6 @@ LINK_TEST(a_lookup_does_not_block_the_loop)
 
 LINK_TEST(closing_during_the_lookup)
 {
-    struct world *world = *state;
     unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
     make_link(world, "slow.test");
     do_connect(world);
@@ -195,7 +184,6 @@ LINK_TEST(closing_during_the_lookup)
 
 LINK_TEST(freeing_during_the_lookup)
 {
-    struct world *world = *state;
     unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
     make_link(world, "slow.test");
     do_connect(world);
@@ -211,7 +199,6 @@ LINK_TEST(freeing_during_the_lookup)
 /* The answer is there already, but the loop has not seen it. */
 LINK_TEST(closing_after_the_lookup)
 {
-    struct world *world = *state;
     unsigned before = read_count(&lookups_handed);
     make_link(world, "slow.test");
     do_connect(world);
@@ -227,7 +214,6 @@ LINK_TEST(closing_after_the_lookup)
 /* The thread has the mutex of its lookup, in the child for ever. */
 LINK_TEST(freeing_in_a_forked_child_during_the_lookup)
 {
-    struct world *world = *state;
     unsigned before = read_count(&lookups_handed);
     int status;
     hold_back_answers(true);

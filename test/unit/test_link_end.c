@@ -9,7 +9,6 @@
 
 LINK_TEST(closing_answers_what_is_in_flight)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     send_round(world, REQUEST_RELEASE, 2);
@@ -30,7 +29,6 @@ LINK_TEST(closing_answers_what_is_in_flight)
 
 LINK_TEST(closing_a_closed_link_tells_nothing)
 {
-    struct world *world = *state;
     make_link(world, LOCAL);
     do_close(world);
     assert_false(link_pump(world->link));
@@ -39,7 +37,6 @@ LINK_TEST(closing_a_closed_link_tells_nothing)
 
 LINK_TEST(closing_while_connecting)
 {
-    struct world *world = *state;
     make_link(world, LOCAL);
     do_connect(world);
     do_close(world);
@@ -50,7 +47,6 @@ LINK_TEST(closing_while_connecting)
 
 LINK_TEST(a_master_that_goes_away)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     for (unsigned i = 0; i < 3; i++)
         send_round(world, REQUEST_RELEASE, i);
@@ -68,7 +64,6 @@ LINK_TEST(a_master_that_goes_away)
 
 LINK_TEST(a_connection_that_is_reset)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     run_until_heard(world, release_length(world));
@@ -81,7 +76,6 @@ LINK_TEST(a_connection_that_is_reset)
 /* On a unix socket the other side's end is seen by the very next write. */
 LINK_TEST(a_pipe_that_breaks_while_flushing)
 {
-    struct world *world = *state;
     assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
     use_unix_socket(world);
     come_up(world, NULL);
@@ -102,7 +96,6 @@ LINK_TEST(a_pipe_that_breaks_while_flushing)
 
 LINK_TEST(what_came_before_the_break_is_read)
 {
-    struct world *world = *state;
     use_unix_socket(world);
     come_up(world, NULL);
     send_round(world, REQUEST_RELEASE, 1);
@@ -121,7 +114,6 @@ LINK_TEST(what_came_before_the_break_is_read)
 /* Nothing to read, and not the end either. */
 LINK_TEST(a_master_that_only_stops_reading)
 {
-    struct world *world = *state;
     use_unix_socket(world);
     come_up(world, NULL);
     shutdown(world->fake.connection, SHUT_RD);
@@ -145,7 +137,6 @@ static void answers_one(struct world *world, unsigned round)
 
 LINK_TEST(nothing_of_a_connection_survives_it)
 {
-    struct world *world = *state;
     use_unix_socket(world);
     come_up(world, NULL);
     fake_hang_up(&world->fake);
@@ -177,7 +168,6 @@ static void send_while_losing(struct world *world, const struct event *event)
 
 LINK_TEST(a_request_between_the_break_and_its_news_is_lost_too)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     send_round(world, REQUEST_RELEASE, 2);
@@ -206,7 +196,6 @@ static void close_at_reply(struct world *world, const struct event *event)
 
 LINK_TEST(closing_inside_a_reply_ends_reading)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = close_at_reply;
     send_round(world, REQUEST_PEEK, 1);
@@ -233,7 +222,6 @@ static void connect_again(struct world *world, const struct event *event)
 
 LINK_TEST(connecting_again_inside_the_news_of_the_end)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = connect_again;
     fake_hang_up(&world->fake);
@@ -249,7 +237,6 @@ LINK_TEST(connecting_again_inside_the_news_of_the_end)
 
 LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = connect_again;
     no_threads = true;
@@ -262,7 +249,6 @@ LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news)
 
 LINK_TEST(freeing_tells_nothing)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     ev_prepare_stop(world->loop, &world->pumping);

@@ -16,7 +16,6 @@
 TLS_TEST(no_memory_inside_of_openssl)
 {
     enum { MOST = 10000 };
-    struct world *world = *state;
     struct tls *made = NULL;
     char why[200];
     int n = 0;
@@ -34,7 +33,6 @@ TLS_TEST(no_memory_inside_of_openssl)
 
 TLS_TEST(a_good_certificate)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     const struct tls_facts *facts = link_tls(world->link);
     assert_string_equal(facts->protocol, "TLSv1.3");
@@ -66,7 +64,6 @@ static const char *day_in(long seconds, char day[32])
 
 TLS_TEST(certificates_that_are_no_good)
 {
-    struct world *world = *state;
     char day[32], says[100];
     struct certificate other = certificate_make(NULL, "another CA", NULL, BEFORE, LATER),
                        twin = certificate_make(NULL, "the test's CA", NULL, BEFORE, LATER);
@@ -97,7 +94,6 @@ static void expect_name(struct world *world, const char *name, const char *why)
 
 TLS_TEST(the_name_is_what_the_certificate_must_say)
 {
-    struct world *world = *state;
     struct certificate wild =
         certificate_make(&ca, "redis.test", "DNS:*.redis.test", BEFORE, LATER);
     expect_name(world, "redis.test", NULL);
@@ -121,7 +117,6 @@ TLS_TEST(the_name_is_what_the_certificate_must_say)
 
 TLS_TEST(unless_nothing_is_verified)
 {
-    struct world *world = *state;
     struct certificate bad = certificate_make(NULL, "anybody", NULL, BEFORE, -DAY_S);
     show(&bad);
     say_of_tls(world, TLS_VERIFY, "none");
@@ -135,7 +130,6 @@ TLS_TEST(unless_nothing_is_verified)
 /* What a name shows can be anything. */
 TLS_TEST(a_name_that_steers_the_terminal)
 {
-    struct world *world = *state;
     struct certificate bad = certificate_make(&ca, "a\033[31m\nb", NULL, BEFORE, LATER);
     show(&bad);
     assert_refused(world, "is for a?[31m?b, not for");
@@ -161,7 +155,6 @@ static void assert_sni(struct world *world, const char *name, const char *sni, c
 
 TLS_TEST(the_name_that_is_asked_for)
 {
-    struct world *world = *state;
     assert_sni(world, NULL, NULL, NULL); /* the host is an address */
     assert_sni(world, "redis.test", NULL, "redis.test");
     assert_sni(world, "redis.test", "x.test", "x.test");
@@ -202,7 +195,6 @@ static void present(struct world *world, const struct certificate *issuer)
 
 TLS_TEST(a_master_that_wants_a_certificate)
 {
-    struct world *world = *state;
     struct certificate other = certificate_make(NULL, "another CA", NULL, BEFORE, LATER);
     for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
         want_certificates(version);
@@ -226,7 +218,6 @@ TLS_TEST(a_master_that_wants_a_certificate)
 
 TLS_TEST(files_are_read_at_each_connection)
 {
-    struct world *world = *state;
     struct certificate other = certificate_make(NULL, "another CA", NULL, BEFORE, LATER);
     struct certificate renewed = certificate_make(&other, "a master", NAMES, BEFORE, LATER);
     come_up_by_tls(world);
@@ -271,7 +262,6 @@ static void write_text(const char *path, const char *text)
 
 TLS_TEST(files_that_cannot_be_used)
 {
-    struct world *world = *state;
     struct certificate one = certificate_make(&ca, "one", NULL, BEFORE, LATER),
                        two = certificate_make(&ca, "two", NULL, BEFORE, LATER);
     say_of_tls(world, TLS_CA, "/nowhere/at/all/in/a/long/path/to/be/cut/ca.crt");
@@ -302,7 +292,6 @@ TLS_TEST(files_that_cannot_be_used)
 TLS_TEST(a_pipe_is_not_waited_for)
 {
     static const enum tls_setting settings[] = {TLS_CA, TLS_CERT, TLS_KEY};
-    struct world *world = *state;
     struct certificate one = certificate_make(&ca, "one", NULL, BEFORE, LATER);
     certificate_write(&one, cert_path, NULL, NULL);
     unlink(key_path);
@@ -320,7 +309,6 @@ TLS_TEST(a_pipe_is_not_waited_for)
 /* The application may use OpenSSL on the same thread, and would take what it finds for its own. */
 TLS_TEST(no_error_stays_in_the_queue)
 {
-    struct world *world = *state;
     say_of_tls(world, TLS_CA, "/nowhere");
     assert_refused(world, "the ca /nowhere: ");
     assert_int_equal(ERR_peek_error(), 0);
@@ -337,7 +325,6 @@ TLS_TEST(no_error_stays_in_the_queue)
 /* A folder as `openssl rehash` makes it: a certificate under the hash of its subject. */
 TLS_TEST(a_folder_of_cas)
 {
-    struct world *world = *state;
     char folder[80], path[100];
     snprintf(folder, sizeof folder, "%s.d", ca_path);
     snprintf(path, sizeof path, "%s/%08lx.0", folder, X509_subject_name_hash(ca.cert));
@@ -355,7 +342,6 @@ TLS_TEST(a_folder_of_cas)
 
 TLS_TEST(only_tls_1_2_and_1_3)
 {
-    struct world *world = *state;
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
     come_up_by_tls(world);
     assert_string_equal(link_tls(world->link)->protocol, "TLSv1.2");
@@ -387,7 +373,6 @@ TLS_TEST(what_is_not_tls)
         {"\x15\x03\x03\x00\x02\x02\x28", "TLS: "}, /* an alert: handshake failure */
         {"\x16\x03\x03\x00\x05nonsense", "TLS: "},
     };
-    struct world *world = *state;
     begin_to_connect(world);
     for (unsigned i = 0; i < COUNT(masters); i++) {
         bool alert = masters[i].says[0] == '\x15';
@@ -407,7 +392,6 @@ TLS_TEST(what_is_not_tls)
 
 TLS_TEST(a_master_that_goes_away_meanwhile)
 {
-    struct world *world = *state;
     begin_to_connect(world);
     fake_hang_up(&world->fake);
     run_until_told(world, 1);
@@ -425,7 +409,6 @@ TLS_TEST(a_master_that_goes_away_meanwhile)
 TLS_TEST(a_master_that_never_comes_to_the_point)
 {
     enum { TIMES = 4000, LEAST_TURNS = 50 };
-    struct world *world = *state;
     unsigned turns = 0;
     begin_to_connect(world);
     for (unsigned i = 0; i < TIMES; i++)
@@ -440,7 +423,6 @@ TLS_TEST(a_master_that_never_comes_to_the_point)
 /* The loop goes on, and who has waited long enough closes. */
 TLS_TEST(a_master_that_does_not_answer)
 {
-    struct world *world = *state;
     begin_to_connect(world);
     for (unsigned i = 0; i < 3; i++)
         ev_run(world->loop, EVRUN_NOWAIT);
@@ -453,7 +435,6 @@ TLS_TEST(a_master_that_does_not_answer)
 
 TLS_TEST(a_plain_link_to_a_master_with_tls)
 {
-    struct world *world = *state;
     tls_terms_clear(&world->address.tls);
     make_link(world, LOCAL);
     do_connect(world);

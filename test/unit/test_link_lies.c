@@ -4,7 +4,6 @@
 
 LINK_TEST(a_reply_to_nothing)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     fake_say(&world->fake, "+OK\r\n");
     run_until_told(world, 1);
@@ -15,7 +14,6 @@ LINK_TEST(a_reply_to_nothing)
 
 LINK_TEST(an_error_to_nothing_is_quoted)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     fake_say(&world->fake, "-ERR max number of clients reached\r\n");
     run_until_told(world, 1);
@@ -24,7 +22,6 @@ LINK_TEST(an_error_to_nothing_is_quoted)
 
 LINK_TEST(one_reply_too_many)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     run_until_heard(world, release_length(world));
@@ -45,7 +42,6 @@ static void send_two_more(struct world *world, const struct event *event)
 
 LINK_TEST(a_reply_to_a_request_not_yet_written)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = send_two_more;
     assert_stray_reply_ends(world);
@@ -70,7 +66,6 @@ LINK_TEST(malformed_or_impossible_replies)
         {"$2\r\nhi\r\n", "that the request cannot have"},
         {"*2\r\n$4\r\nlate\r\n$1\r\n5\r\n", "that the request cannot have"},
     };
-    struct world *world = *state;
     for (unsigned i = 0; i < COUNT(lies); i++) {
         world->told_count = 0;
         come_up(world, LOCAL);
@@ -89,7 +84,6 @@ LINK_TEST(malformed_or_impossible_replies)
 
 LINK_TEST(an_impossible_reply_to_the_login)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     run_until_heard(world, 100);
@@ -120,21 +114,18 @@ static void say_endlessly(struct world *world, const char *start)
 
 LINK_TEST(a_giant_string)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     say_endlessly(world, "$536870912\r\n");
 }
 
 LINK_TEST(a_line_without_end)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     say_endlessly(world, "-ERR ");
 }
 
 LINK_TEST(a_length_that_overflows)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     say_endlessly(world, "$9223372036854775800\r\n");
 }

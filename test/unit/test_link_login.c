@@ -13,7 +13,6 @@ static void keep_client_id(struct world *world, const struct event *event)
 
 LINK_TEST(the_first_hello_logs_in)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = keep_client_id;
     send_round(world, REQUEST_HELLO, 1);
@@ -41,7 +40,6 @@ LINK_TEST(the_first_hello_logs_in)
 /* The scripts are not there: they come with the next hello, behind the same login. */
 LINK_TEST(a_whole_hello_loads_the_scripts)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     world->react = keep_client_id;
     client_id = 0;
@@ -64,7 +62,6 @@ LINK_TEST(a_whole_hello_loads_the_scripts)
 
 LINK_TEST(credentials_come_from_the_address)
 {
-    struct world *world = *state;
     char user[] = "ann", password[] = "pw";
     make_link_to(world,
                  (struct address){.host = LOCAL, .user = user, .password = password, .db = 2});
@@ -86,7 +83,6 @@ LINK_TEST(credentials_come_from_the_address)
  * then. */
 LINK_TEST(the_login_of_an_address_may_change)
 {
-    struct world *world = *state;
     char user[] = "bob", old[] = "old", new[] = "new";
     make_link_to(world, (struct address){.host = LOCAL, .password = old});
     come_up(world, NULL);
@@ -111,7 +107,6 @@ LINK_TEST(the_login_of_an_address_may_change)
 
 LINK_TEST(each_connection_logs_in_afresh)
 {
-    struct world *world = *state;
     char password[] = "pw";
     make_link_to(world, (struct address){.host = LOCAL, .password = password});
     come_up(world, NULL);
@@ -138,7 +133,6 @@ LINK_TEST(each_connection_logs_in_afresh)
 
 LINK_TEST(a_full_master_is_told_as_such)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     run_until_heard(world, 100);

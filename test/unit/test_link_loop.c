@@ -4,7 +4,6 @@
 
 LINK_TEST(an_idle_link_does_not_keep_the_loop_alive)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     fake_let_go_of_loop(&world->fake);
     ev_prepare_stop(world->loop, &world->pumping);
@@ -16,7 +15,6 @@ LINK_TEST(an_idle_link_does_not_keep_the_loop_alive)
 
 LINK_TEST(nor_does_a_lookup)
 {
-    struct world *world = *state;
     unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
     make_link(world, "slow.test");
     do_connect(world);
@@ -42,7 +40,6 @@ static void on_late(struct ev_loop *loop, ev_timer *watcher, int events)
 /* One ev_unref() too many would end the loop under the application's own watchers. */
 LINK_TEST(the_application_keeps_its_loop)
 {
-    struct world *world = *state;
     bool late = false;
     ev_timer timer;
     for (unsigned i = 0; i < 3; i++) {

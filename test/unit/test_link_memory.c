@@ -4,7 +4,6 @@
 
 LINK_TEST(no_memory_to_expect_more_replies)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_long_name(world, 0); /* leaves room for the bytes of all others */
     no_memory = true;
@@ -28,7 +27,6 @@ LINK_TEST(no_memory_to_expect_more_replies)
 
 LINK_TEST(no_memory_for_the_bytes)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     no_memory = true;
     send_round(world, REQUEST_RELEASE, 1);
@@ -45,7 +43,6 @@ LINK_TEST(no_memory_for_the_bytes)
 
 LINK_TEST(no_memory_for_a_batch)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 1, 2);
     no_memory = true;
@@ -62,7 +59,6 @@ LINK_TEST(no_memory_for_a_batch)
 
 LINK_TEST(no_memory_for_a_long_string)
 {
-    struct world *world = *state;
     static char text[5000];
     memset(text, 'x', sizeof text);
     come_up(world, LOCAL);

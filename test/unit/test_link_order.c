@@ -25,7 +25,6 @@ bool __wrap_transport_read(redisContext *context, struct tls *tls)
 
 LINK_TEST(one_look_at_the_clock_for_what_was_read_together)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     send_round(world, REQUEST_RELEASE, 2);
@@ -38,7 +37,6 @@ LINK_TEST(one_look_at_the_clock_for_what_was_read_together)
 
 LINK_TEST(ten_thousand_in_flight_are_answered_in_order)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     for (unsigned i = 0; i < MANY; i++)
         send_round(world, REQUEST_RELEASE, i);
@@ -57,7 +55,6 @@ LINK_TEST(ten_thousand_in_flight_are_answered_in_order)
 
 LINK_TEST(one_wake_up_reads_a_bounded_amount)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     for (unsigned i = 0; i < MANY; i++)
         send_round(world, REQUEST_RELEASE, i);
@@ -71,7 +68,6 @@ LINK_TEST(one_wake_up_reads_a_bounded_amount)
 
 LINK_TEST(replies_may_come_byte_by_byte)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     send_round(world, REQUEST_PEEK, 2);
@@ -88,7 +84,6 @@ LINK_TEST(replies_may_come_byte_by_byte)
 
 LINK_TEST(one_flush_for_many_requests)
 {
-    struct world *world = *state;
     come_up(world, LOCAL);
     fake_go_deaf(&world->fake);
     for (unsigned i = 0; i < 10; i++)
@@ -102,7 +97,6 @@ LINK_TEST(one_flush_for_many_requests)
 
 LINK_TEST(a_slow_reader_gets_every_byte)
 {
-    struct world *world = *state;
     enum { REQUESTS = 300 };
     static char bytes[65536];
     struct buffer wanted = {0};
@@ -134,7 +128,6 @@ LINK_TEST(a_slow_reader_gets_every_byte)
 
 LINK_TEST(replies_can_be_fetched_without_the_loop)
 {
-    struct world *world = *state;
     use_unix_socket(world);
     come_up(world, NULL);
     assert_false(link_read(world->link));
@@ -154,7 +147,6 @@ LINK_TEST(replies_can_be_fetched_without_the_loop)
 
 LINK_TEST(a_forked_child_leaves_the_replies_to_its_parent)
 {
-    struct world *world = *state;
     int status;
     come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
@@ -178,7 +170,6 @@ LINK_TEST(a_forked_child_leaves_the_replies_to_its_parent)
 /* No flush comes by: the loop itself goes on when there is room. */
 LINK_TEST(the_rest_is_written_when_there_is_room)
 {
-    struct world *world = *state;
     static char bytes[1 << 16];
     size_t wanted = 0, got = 0;
     come_up(world, LOCAL);

@@ -52,7 +52,6 @@ static void assert_push(const struct told *told, const char *token, usec clock)
 
 LINK_TEST(a_listener_hears_what_is_handed_over)
 {
-    struct world *world = *state;
     come_to_subscribe(world);
     assert_int_equal(world->fake.heard_length, ALL_HEARD);
     assert_memory_equal(world->fake.heard, SETNAME ASK_WHO SUBSCRIBE, ALL_HEARD);
@@ -68,7 +67,6 @@ LINK_TEST(a_listener_hears_what_is_handed_over)
 
 LINK_TEST(a_message_comes_with_the_confirmation_and_in_pieces)
 {
-    struct world *world = *state;
     subscribe(world);
     const char *bytes = "+OK\r\n" WHO SUBSCRIBED MESSAGE("$3\r\na 7");
     for (const char *at = bytes; *at; at++) {
@@ -82,7 +80,6 @@ LINK_TEST(a_message_comes_with_the_confirmation_and_in_pieces)
 
 LINK_TEST(pushes_can_be_fetched_without_the_loop)
 {
-    struct world *world = *state;
     come_to_subscribe(world);
     assert_false(link_read(world->link));
     fake_say(&world->fake, MESSAGE("$3\r\na 7"));
@@ -105,7 +102,6 @@ LINK_TEST(a_message_that_is_none_closes)
         {"*1\r\n*1\r\n:1\r\n", "an array too long or too deep"},
         {"hello\r\n", "malformed reply"},
     };
-    struct world *world = *state;
     for (unsigned i = 0; i < COUNT(lies); i++) {
         come_to_subscribe(world);
         fake_say(&world->fake, MESSAGE("$3\r\na 7"));
@@ -124,7 +120,6 @@ LINK_TEST(a_message_before_the_confirmation_closes)
 {
     static const char *const early[] = {MESSAGE("$3\r\na 7") "+OK\r\n" WHO SUBSCRIBED,
                                         "+OK\r\n" WHO MESSAGE("$3\r\na 7") SUBSCRIBED};
-    struct world *world = *state;
     for (unsigned i = 0; i < COUNT(early); i++) {
         subscribe(world);
         fake_say(&world->fake, early[i]);
@@ -136,7 +131,6 @@ LINK_TEST(a_message_before_the_confirmation_closes)
 
 LINK_TEST(a_listener_that_is_refused)
 {
-    struct world *world = *state;
     char password[] = "pw";
     make_link_to(world, (struct address){.host = LOCAL, .password = password});
     subscribe(world);
@@ -159,7 +153,6 @@ LINK_TEST(a_listener_that_is_refused)
 
 LINK_TEST(a_listener_that_may_not_be_named_listens)
 {
-    struct world *world = *state;
     subscribe(world);
     fake_say(&world->fake, "-NOPERM no setname\r\n-NOPERM no info\r\n" SUBSCRIBED);
     run_until_told(world, 1);
@@ -168,7 +161,6 @@ LINK_TEST(a_listener_that_may_not_be_named_listens)
 
 LINK_TEST(a_listener_is_told_the_end_and_may_listen_again)
 {
-    struct world *world = *state;
     subscribe(world);
     fake_hang_up(&world->fake);
     run_until_told(world, 1);
@@ -192,7 +184,6 @@ LINK_TEST(a_listener_is_told_the_end_and_may_listen_again)
 
 LINK_TEST(a_listener_gives_a_sign_of_life)
 {
-    struct world *world = *state;
     make_link(world, LOCAL);
     link_probe(world->link); /* it is not connected */
     come_to_subscribe(world);
@@ -214,7 +205,6 @@ LINK_TEST(a_listener_gives_a_sign_of_life)
 
 LINK_TEST(a_full_master_refuses_a_listener)
 {
-    struct world *world = *state;
     subscribe(world);
     fake_say(&world->fake, "-ERR max number of clients reached\r\n");
     fake_hang_up(&world->fake);
@@ -225,7 +215,6 @@ LINK_TEST(a_full_master_refuses_a_listener)
 
 LINK_TEST(closing_a_listener)
 {
-    struct world *world = *state;
     make_link(world, LOCAL);
     do_subscribe(world);
     do_close(world);
@@ -251,7 +240,6 @@ static void close_at_push(struct world *world, const struct event *event)
 
 LINK_TEST(closing_inside_a_push_ends_hearing)
 {
-    struct world *world = *state;
     come_to_subscribe(world);
     world->react = close_at_push;
     fake_say(&world->fake, MESSAGE("$3\r\na 7") MESSAGE("$3\r\nb 8"));
@@ -264,7 +252,6 @@ LINK_TEST(closing_inside_a_push_ends_hearing)
 
 LINK_TEST(a_listener_may_become_a_link_again)
 {
-    struct world *world = *state;
     come_to_subscribe(world);
     do_close(world);
     run_until_told(world, 1);
@@ -277,7 +264,6 @@ LINK_TEST(a_listener_may_become_a_link_again)
 
 LINK_TEST(nobody_there_to_listen_to)
 {
-    struct world *world = *state;
     make_link(world, "127.0.0.2");
     do_subscribe(world);
     run_until_told(world, 1);
@@ -286,7 +272,6 @@ LINK_TEST(nobody_there_to_listen_to)
 
 LINK_TEST(no_memory_to_subscribe)
 {
-    struct world *world = *state;
     make_link(world, LOCAL);
     no_memory = true;
     do_subscribe(world);

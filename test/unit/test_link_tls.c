@@ -45,7 +45,6 @@ static void assert_answers(struct world *world, unsigned first, unsigned count)
 
 TLS_TEST(requests_and_replies)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     for (unsigned round = 1; round < 4; round++) {
         ask(world, round, 1);
@@ -58,7 +57,6 @@ TLS_TEST(requests_and_replies)
 
 TLS_TEST(byte_by_byte)
 {
-    struct world *world = *state;
     tls.piece = 1;
     for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
         SSL_CTX_set_max_proto_version(server, version);
@@ -75,7 +73,6 @@ TLS_TEST(byte_by_byte)
 /* The loop tells of the socket alone: nothing may be left inside of TLS until more comes. */
 TLS_TEST(many_records_at_once)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     ask(world, 1, 200);
     for (unsigned i = 0; i < 200; i++)
@@ -88,7 +85,6 @@ TLS_TEST(many_records_at_once)
  * word. */
 TLS_TEST(what_comes_with_the_handshake)
 {
-    struct world *world = *state;
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
     tls.greeting = "-ERR max number of clients reached\r\n";
     try_to_come_up(world);
@@ -111,7 +107,6 @@ static size_t make_long_reply(size_t length)
 
 TLS_TEST(whole_records_cut_anywhere)
 {
-    struct world *world = *state;
     static const size_t pieces[] = {1,      2,          5,           1000, RECORD - 1,
                                     RECORD, RECORD + 1, RECORD + 22, 65536};
     come_up_by_tls(world);
@@ -155,7 +150,6 @@ static void answer_names(struct world *world, unsigned from, unsigned to)
  * answered, while the last ones wait yet. */
 TLS_TEST(megabytes_that_wait)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     queue_megabytes(world);
     fake_hear_again(&world->fake);
@@ -168,7 +162,6 @@ TLS_TEST(megabytes_that_wait)
 /* A master that never stops talking does not keep the loop. */
 TLS_TEST(one_read_at_a_time)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     ask(world, 0, 1);
     int size = 1 << 20;
@@ -191,7 +184,6 @@ TLS_TEST(one_read_at_a_time)
 
 TLS_TEST(replies_that_come_with_the_end)
 {
-    struct world *world = *state;
     for (unsigned notice = 0; notice < 2; notice++) {
         come_up_by_tls(world);
         ask(world, 1, 3);
@@ -214,7 +206,6 @@ TLS_TEST(replies_that_come_with_the_end)
 /* Half-closed: the master says that it says no more, and leaves the socket open. */
 TLS_TEST(a_notice_of_the_end_alone)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     SSL_shutdown(tls.ssl);
     fake_tls_send(&tls);
@@ -224,7 +215,6 @@ TLS_TEST(a_notice_of_the_end_alone)
 
 TLS_TEST(a_record_that_was_changed_on_the_way)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     ask(world, 1, 2);
     fake_tls_put(&tls, ":1\r\n", 4);
@@ -242,7 +232,6 @@ TLS_TEST(a_record_that_was_changed_on_the_way)
 
 TLS_TEST(rubbish_between_records)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     fake_say(&world->fake, "+OK\r\n");
     run_until_told(world, 1);
@@ -253,7 +242,6 @@ TLS_TEST(rubbish_between_records)
  * and closes, so that the next write finds the connection broken. */
 TLS_TEST(the_reason_is_told_though_sending_has_failed)
 {
-    struct world *world = *state;
     SSL_CTX_set_verify(server, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     try_to_come_up(world);
     assert_int_equal(world->told[0].kind, EVENT_CONNECTED);
@@ -275,7 +263,6 @@ TLS_TEST(the_reason_is_told_though_sending_has_failed)
 /* A signal would end this program. */
 TLS_TEST(an_end_raises_no_signal)
 {
-    struct world *world = *state;
     signal(SIGPIPE, SIG_DFL);
     come_up_by_tls(world);
     fake_hang_up(&world->fake); /* to the first bytes it answers that nobody is there */
@@ -293,7 +280,6 @@ TLS_TEST(an_end_raises_no_signal)
 
 TLS_TEST(renegotiation_is_refused)
 {
-    struct world *world = *state;
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
     come_up_by_tls(world);
     assert_int_equal(SSL_renegotiate(tls.ssl), 1);
@@ -306,7 +292,6 @@ TLS_TEST(renegotiation_is_refused)
 /* New keys, of both sides: the link has to write in order to go on reading. */
 TLS_TEST(new_keys_meanwhile)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     for (unsigned round = 1; round < 5; round++) {
         ask(world, round, 1);
@@ -322,7 +307,6 @@ TLS_TEST(new_keys_meanwhile)
  * write. */
 TLS_TEST(new_keys_while_the_socket_is_full)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     ask(world, 1, 1);
     socket_is_full = true;
@@ -342,7 +326,6 @@ TLS_TEST(new_keys_while_the_socket_is_full)
 /* And while megabytes wait. */
 TLS_TEST(new_keys_while_megabytes_wait)
 {
-    struct world *world = *state;
     come_up_by_tls(world);
     queue_megabytes(world);
     for (unsigned i = 0; i < 2; i++) {
@@ -359,7 +342,6 @@ TLS_TEST(new_keys_while_megabytes_wait)
 
 TLS_TEST(pushes)
 {
-    struct world *world = *state;
     make_link_to(world, world->address);
     world->inside = true;
     link_subscribe(world->link, CHANNEL);

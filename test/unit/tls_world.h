@@ -25,7 +25,8 @@ int tls_tests_begin(void **state);
 int tls_tests_end(void **state);
 int tls_set_up(void **state);
 int tls_tear_down(void **state);
-#define TLS_TEST(name) CASE_WITH(name, tls_set_up, tls_tear_down)
+/* It has `struct world *world`. */
+#define TLS_TEST(name) CASE_IN(struct world, world, name, tls_set_up, tls_tear_down)
 
 /* What is said of the address of the link; NULL: nothing. */
 void say_of_tls(struct world *world, enum tls_setting setting, const char *value);
