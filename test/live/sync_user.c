@@ -1,5 +1,9 @@
 #include "sync_user.h"
 
+#include "fixture.h"
+
+redlock_sync *client;
+
 static void copy_stats(redlock *client, void *stats)
 {
     redlock_stats_get(client, stats, sizeof(redlock_stats));
@@ -30,6 +34,21 @@ redlock_sync *open_patient(const struct cluster *cluster, int64_t request_ms)
 redlock_sync *open_on(const struct cluster *cluster)
 {
     return open_patient(cluster, 5000);
+}
+
+int client_open(void **state)
+{
+    (void)state;
+    client = open_on(&cluster);
+    return 0;
+}
+
+int client_close(void **state)
+{
+    (void)state;
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+    return 0;
 }
 
 void close_clean(redlock_sync *client, struct cluster *cluster)

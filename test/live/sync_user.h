@@ -4,16 +4,10 @@
 #ifndef REDLOCK_TEST_SYNC_USER_H
 #define REDLOCK_TEST_SYNC_USER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <redlock/sync.h>
 #include <unistd.h>
 
+#include "../cases.h"
 #include "asserts.h"
 #include "cluster.h"
 
@@ -33,6 +27,12 @@ redlock_stats stats_now(redlock_sync *client);
 /* On a busy machine masters are slow: each has so much time for a request. */
 redlock_sync *open_patient(const struct cluster *cluster, int64_t request_ms);
 redlock_sync *open_on(const struct cluster *cluster);
+/* A case with a client of the fixture's masters. */
+extern redlock_sync *client;
+int client_open(void **state);
+int client_close(void **state);
+#define WITH_CLIENT(name) CASE_WITH(name, client_open, client_close)
+
 /* Nothing may be left on the masters. */
 void close_clean(redlock_sync *client, struct cluster *cluster);
 

@@ -12,23 +12,6 @@
 #define MANY    8
 #define ROUNDS  5
 
-static redlock_sync *client;
-
-static int open_one(void **state)
-{
-    (void)state;
-    client = open_on(&cluster);
-    return 0;
-}
-
-static int close_one(void **state)
-{
-    (void)state;
-    redlock_sync_close(client, 5000);
-    redlock_sync_free(client);
-    return 0;
-}
-
 static redlock_barrier_options barrier(unsigned parties, int64_t generation, int64_t wait_ms)
 {
     redlock_barrier_options options = REDLOCK_BARRIER_INIT;
@@ -57,9 +40,7 @@ static void *walk(void *data)
     return NULL;
 }
 
-#define TEST(name) CASE_WITH(name, open_one, close_one)
-
-TEST(test_threads_go_in_step)
+WITH_CLIENT(test_threads_go_in_step)
 {
     struct walker walkers[MANY] = {{0}};
     atomic_uint arrived[ROUNDS] = {0};
@@ -75,7 +56,7 @@ TEST(test_threads_go_in_step)
     }
 }
 
-TEST(test_who_waits_in_vain_leaves)
+WITH_CLIENT(test_who_waits_in_vain_leaves)
 {
     redlock_passage passage;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -88,7 +69,7 @@ TEST(test_who_waits_in_vain_leaves)
     assert_string_equal(passage.text, "");
 }
 
-TEST(test_what_is_refused)
+WITH_CLIENT(test_what_is_refused)
 {
     redlock_passage passage;
     redlock_barrier_options options = barrier(0, 0, 0);
@@ -117,7 +98,7 @@ static void *wait_for_ever(void *data)
 }
 
 /* As who repeats an arrival that is undecided does. */
-TEST(test_options_that_point_into_the_result)
+WITH_CLIENT(test_options_that_point_into_the_result)
 {
     char token[sizeof(redlock_passage)];
     redlock_passage passage;
@@ -131,7 +112,7 @@ TEST(test_options_that_point_into_the_result)
     assert_string_equal(passage.token, token);
 }
 
-TEST(test_closing_ends_it)
+WITH_CLIENT(test_closing_ends_it)
 {
     struct waiting waiting;
     assert_int_equal(pthread_create(&waiting.thread, NULL, wait_for_ever, &waiting), 0);

@@ -10,23 +10,6 @@
 #define MASTERS 5
 #define TTL     3000
 
-static redlock_sync *client;
-
-static int open_one(void **state)
-{
-    (void)state;
-    client = open_on(&cluster);
-    return 0;
-}
-
-static int close_one(void **state)
-{
-    (void)state;
-    redlock_sync_close(client, 5000);
-    redlock_sync_free(client);
-    return 0;
-}
-
 static redlock_sync_lease *lead(const char *name)
 {
     redlock_lease_options options = terms(TTL, REDLOCK_FOREVER);
@@ -40,7 +23,7 @@ static redlock_code look(redlock_leader *leader, char *value, size_t size)
     return redlock_sync_leader(client, "name", leader, value, size, NULL);
 }
 
-CASE_WITH(test_a_thread_leads, open_one, close_one)
+WITH_CLIENT(test_a_thread_leads)
 {
     redlock_leader leader;
     char value[8];
@@ -66,7 +49,7 @@ CASE_WITH(test_a_thread_leads, open_one, close_one)
           leader.term == 0);
 }
 
-CASE_WITH(test_what_cannot_be_announced, open_one, close_one)
+WITH_CLIENT(test_what_cannot_be_announced)
 {
     static char value[REDLOCK_VALUE_MAX + 1];
     redlock_lease_options options = terms(TTL, 0);
@@ -105,7 +88,7 @@ static void *speak(void *data)
 }
 
 /* Each is told, that its value is said or that another one replaced it; the last one is said. */
-CASE_WITH(test_threads_announce_at_once, open_one, close_one)
+WITH_CLIENT(test_threads_announce_at_once)
 {
     enum { SPEAKERS = 8 };
     struct speaker speakers[SPEAKERS];

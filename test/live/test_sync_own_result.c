@@ -8,23 +8,12 @@
 #include "fixture.h"
 #include "sync_user.h"
 
-static redlock_sync *client;
 static redlock_sync_result result;
 
 static int open_one(void **state)
 {
-    (void)state;
-    client = open_on(&cluster);
     result = (redlock_sync_result)REDLOCK_SYNC_RESULT_INIT;
-    return 0;
-}
-
-static int close_one(void **state)
-{
-    (void)state;
-    redlock_sync_close(client, 5000);
-    redlock_sync_free(client);
-    return 0;
+    return client_open(state);
 }
 
 static const char *in_text(const char *what)
@@ -44,7 +33,7 @@ static void is_held(const char *name)
     assert_true(cluster_holders(&cluster, name, NULL) >= 2);
 }
 
-#define TEST(name) CASE_WITH(name, open_one, close_one)
+#define TEST(name) CASE_WITH(name, open_one, client_close)
 
 TEST(test_acquire)
 {
