@@ -1,6 +1,6 @@
 /*
  * Elections on real masters: what a leader announces, what observers are told, who leads next.
- * rule: E1, E2, E5
+ * rule: E1, E2, E5, E6
  */
 #include <redlock/recipes.h>
 
@@ -196,6 +196,87 @@ CASE_WITH(test_a_downgrade_takes_it_back, pair_join, pair_leave)
     AWAIT(&theirs, is_told_nobody(&watch));
     assert_code(take_release(&leader), REDLOCK_OK);
     end_watch(&watch);
+}
+
+/* ---- what is taken back before the lease ends ---------------------------------------------- */
+
+/* The first master shows each command that its scripts call, in order. */
+static redisContext *begin_to_monitor(void)
+{
+    redisContext *monitor = cluster_connect(&cluster, 0);
+    redisReply *reply = redisCommand(monitor, "MONITOR");
+    assert_non_null(reply);
+    freeReplyObject(reply);
+    assert_int_equal(redisSetTimeout(monitor, (struct timeval){.tv_sec = 10}), REDIS_OK);
+    return monitor;
+}
+
+static bool is_called(const char *line, const char *call)
+{
+    const char *in_script = strstr(line, "lua] ");
+    return in_script && strstr(in_script, call);
+}
+
+static void await_unsay_before(redisContext *monitor, const char *call)
+{
+    bool unsaid = false;
+    for (void *reply; redisGetReply(monitor, &reply) == REDIS_OK; freeReplyObject(reply)) {
+        const char *line = ((redisReply *)reply)->str;
+        unsaid |= is_called(line, "\"del\" \"redlock:leader:name\"");
+        if (is_called(line, call)) {
+            assert_true(unsaid);
+            freeReplyObject(reply);
+            redisFree(monitor);
+            return;
+        }
+    }
+    fail_msg("the first master has not called %s: %s", call, monitor->errstr);
+}
+
+static redisContext *lead_under_monitor(struct take *leader)
+{
+    lead(leader, &ours, "name");
+    announce(leader, "mine");
+    return begin_to_monitor();
+}
+
+CASE_WITH(test_a_release_goes_behind_unsay, pair_join, pair_leave)
+{
+    struct take leader;
+    redisContext *monitor = lead_under_monitor(&leader);
+    assert_code(take_release(&leader), REDLOCK_OK);
+    await_unsay_before(monitor, "\"del\" \"name\"");
+}
+
+CASE_WITH(test_the_release_of_what_is_freed_goes_behind_unsay, pair_join, pair_leave)
+{
+    struct take leader;
+    redisContext *monitor = lead_under_monitor(&leader);
+    take_free(&leader);
+    AWAIT(&ours, cluster_count(&cluster, 0, "EXISTS name") == 0);
+    await_unsay_before(monitor, "\"del\" \"name\"");
+}
+
+CASE_WITH(test_a_downgrade_goes_behind_unsay, pair_join, pair_leave)
+{
+    struct take leader;
+    redisContext *monitor = lead_under_monitor(&leader);
+    assert_code(redlock_downgrade(leader.lease), REDLOCK_OK);
+    AWAIT(&ours, leader.told[REDLOCK_CHANGED].times);
+    assert_code(take_release(&leader), REDLOCK_OK);
+    await_unsay_before(monitor, "\"redlock:shared\"");
+}
+
+CASE_WITH(test_what_is_detached_is_said_no_more, pair_join, pair_leave)
+{
+    struct take leader;
+    lead(&leader, &ours, "name");
+    announce(&leader, "mine");
+    assert_code(redlock_detach(leader.lease), REDLOCK_OK);
+    for (unsigned i = 0; i < MASTERS; i++) {
+        AWAIT(&ours, cluster_count(&cluster, i, "EXISTS redlock:leader:name") == 0);
+        cluster_tell(&cluster, i, "DEL name");
+    }
 }
 
 /* What the process that died has announced ends with the validity that its lease had. */
