@@ -1,4 +1,4 @@
-/* One question put to all masters: ballots, their deadlines, their count. */
+/* One question put to all masters: ballots, their deadlines, their count.  rule: F4 */
 #include "unit.h"
 
 #include "../plain_memory.h"
