@@ -621,6 +621,7 @@ mutant observe-of-longer-name recipes/tasks.c "$(within task_is_about 'name.leng
 mutant observe-for-others recipes/task.c "$(within task_looks_at ' \&\& names_are_same\(task->names, names\)' '')"
 mutant observe-beside-party recipes/task.c "$(within task_looks_at 'task->kind->look' 'task->kind->look \&\& !task->kind->leave')"
 mutant observe-ended-pushed recipes/tasks.c "$(within task_is_at_work ' \&\& !task->ended' '')"
+mutant observe-pushed-before recipes/tasks.c "$(within task_look ' \|\| !task_is_at_work\(task\)' '')"
 mutant observe-ended-answered recipes/tasks.c "$(within task_hear '!task_is_at_work\(task\)' 'false')"
 mutant observe-for-one recipes/election_observer.c "$(within observer_drop ' \&\& !task_looks_at\(e, task->names\)' '')"
 mutant observe-minority recipes/election_observer.c "$(within verdict_is_said '>= enough' '+ 1 >= enough')"

@@ -299,13 +299,13 @@ bool fake_tasks_announce(struct fake *fake, const struct actor *actor, const cha
     return true;
 }
 
-bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names)
+bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names, bool begins)
 {
     struct fake_task *task = make(fake, name);
     if (!task)
         return false;
     task->core = observer_new(&fake->engine, names, task);
-    if (task->core)
+    if (task->core && begins)
         begin(fake, task);
     return task->core;
 }
@@ -363,16 +363,30 @@ bool fake_tasks_depart(struct fake *fake, const char *name, bool drop)
     return false;
 }
 
-bool fake_tasks_unobserve(struct fake *fake, const char *name)
+static struct fake_task *task_of_name(struct fake *fake, const char *name)
 {
     for (unsigned i = 0; i < FAKE_TASKS_MAX; i++) {
         struct fake_task *task = &fake->tasks[i];
-        if (task->core && !task->lease && !is_told_its_end(task) && strcmp(task->name, name) == 0) {
-            end(fake, task);
-            return true;
-        }
+        if (task->core && !task->lease && !is_told_its_end(task) && strcmp(task->name, name) == 0)
+            return task;
     }
-    return false;
+    return NULL;
+}
+
+bool fake_tasks_begin(struct fake *fake, const char *name)
+{
+    struct fake_task *task = task_of_name(fake, name);
+    if (task)
+        begin(fake, task);
+    return task;
+}
+
+bool fake_tasks_unobserve(struct fake *fake, const char *name)
+{
+    struct fake_task *task = task_of_name(fake, name);
+    if (task)
+        end(fake, task);
+    return task;
 }
 
 bool fake_tasks_push(struct fake *fake, unsigned master, const char *name, const struct said *said)

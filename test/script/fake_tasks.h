@@ -20,8 +20,9 @@ void fake_tasks_end_all(struct fake *fake);
 
 /* False if memory is out, or there are too many. */
 bool fake_tasks_announce(struct fake *fake, const struct actor *actor, const char *value);
-bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names);
+bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names, bool begins);
 /* False if there is no observer, or survey, of that name. */
+bool fake_tasks_begin(struct fake *fake, const char *name);
 bool fake_tasks_unobserve(struct fake *fake, const char *name);
 bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
                        const struct barrier_terms *terms, const char *token);

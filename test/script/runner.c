@@ -52,7 +52,7 @@
  *   adopt WHO   close   give-up
  *   announce LEASE VALUE     in place of what it announced; a call that ends or shares the lease
  *                            takes it back
- *   observe OBSERVER NAME   unobserve OBSERVER
+ *   observe OBSERVER NAME [later]   begin OBSERVER   unobserve OBSERVER
  *   survey SURVEY BEGINNING [foreign]   unobserve SURVEY
  *   arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
  *   latch CALL create|arrive|await|count NAME [of N] [life T] [wait T] [id ID] [as ARRIVAL]
@@ -623,10 +623,17 @@ static void do_observe(struct scenario *s, struct words *words)
 {
     const char *observer = next_word(words);
     struct names *names = fake_names(&s->fake, next_word(words));
-    if (!names || !fake_tasks_observe(&s->fake, observer, names))
+    if (!names || !fake_tasks_observe(&s->fake, observer, names, !has(words, "later")))
         complain(s, "out of memory, or too many observers", "");
     if (names)
         names_drop(&s->fake.memory, names);
+}
+
+static void do_begin(struct scenario *s, struct words *words)
+{
+    const char *observer = next_word(words);
+    if (!fake_tasks_begin(&s->fake, observer))
+        complain(s, "no such observer", observer);
 }
 
 static void do_unobserve(struct scenario *s, struct words *words)
@@ -1065,6 +1072,7 @@ static void obey(struct scenario *s, struct words *words)
         {"alive", do_alive},
         {"announce", do_announce},
         {"observe", do_observe},
+        {"begin", do_begin},
         {"unobserve", do_unobserve},
         {"arrive", do_arrive},
         {"latch", do_latch},

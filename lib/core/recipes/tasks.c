@@ -116,7 +116,7 @@ static bool task_is_about(const struct task *task, const struct push *push)
 
 static void task_look(struct engine *e, struct task *task, unsigned master, const struct said *said)
 {
-    if (!task->kind->look)
+    if (!task->kind->look || !task_is_at_work(task))
         return;
     task->kind->look(e, task, master, said);
     task_work(e, task);
