@@ -40,6 +40,15 @@ static const char *mutant_name(int mutant)
 
 /* ---- The story ---- */
 
+void print_letters(const char *what, uint8_t set)
+{
+    if (set)
+        printf("%s", what);
+    for (int i = 0; set >> i; i++)
+        if (set >> i & 1)
+            printf("%c", letter(i));
+}
+
 struct story {
     const struct model *model;
     int steps;

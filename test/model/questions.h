@@ -49,6 +49,14 @@ struct move {
     const struct world *before, *next;
 };
 
+/* Those that stories are about are letters. */
+static inline char letter(int number)
+{
+    return (char)('A' + number);
+}
+
+/* Prints a set of them behind `what`, if it is not empty. */
+void print_letters(const char *what, uint8_t set);
 /* Print a step, and a world. */
 void story_step(const struct move *move);
 void story_world(const struct rules *rules, const struct world *world);

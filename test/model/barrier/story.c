@@ -2,25 +2,11 @@
 
 #include "world.h"
 
-static char letter(int c)
-{
-    return 'A' + c;
-}
-
-static void print_set(const char *what, uint8_t who)
-{
-    if (who)
-        printf("%s", what);
-    for (int c = 0; c < PARTIES; c++)
-        if (who & 1 << c)
-            printf("%c", letter(c));
-}
-
 static void print_word(const struct rules *rules, const struct word *word)
 {
     static const char *const words[] = {[SHUT] = "shut", [OPEN] = "open with ", [PASSED] = "passed",
                                         [GONE] = "gone", [OTHER] = "others",    [OVER] = "over"};
-    print_set(words[word->stand], word->stand == OPEN ? word->tokens : 0);
+    print_letters(words[word->stand], word->stand == OPEN ? word->tokens : 0);
     if (word->stand != OPEN)
         printf("%s", words[word->stand]);
     if (word->age <= rules->lasts)
@@ -46,7 +32,7 @@ static void print_masters(const struct rules *rules, const struct world *world)
         printf("  %d%s%s%s%s%s:", i + 1, master->abstains ? " abstains" : "",
                master->barred ? " OTHERS" : "", master->data.open ? " OPEN" : "",
                master->data.passed ? " PASSED" : "", master->data.record ? " RECORD" : "");
-        print_set(" counts ", master_counts(rules, master));
+        print_letters(" counts ", master_counts(rules, master));
         printf(" [");
         for (int c = 0; c < rules->parties; c++)
             print_link(rules, &master->link[c], c);

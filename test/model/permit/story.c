@@ -2,20 +2,6 @@
 
 #include "world.h"
 
-static char letter(int c)
-{
-    return 'A' + c;
-}
-
-static void print_set(const char *what, uint8_t who)
-{
-    if (who)
-        printf("%s", what);
-    for (int c = 0; c < CLIENTS; c++)
-        if (who & 1 << c)
-            printf("%c", letter(c));
-}
-
 static void print_masters(const struct rules *rules, const struct world *world)
 {
     for (int i = 0; i < up(rules); i++) {
@@ -30,11 +16,11 @@ static void print_masters(const struct rules *rules, const struct world *world)
             else
                 printf("%c%s", letter((slot->owner - TOKEN) % CLIENTS),
                        slot->owner >= GIVEN_BACK ? "'" : "");
-            print_set(" line ", slot->line);
-            print_set(" given back ", slot->ghosts);
-            print_set(" releasing ", slot->giving);
-            print_set(" told ", slot->told);
-            print_set(" hinted ", slot->hinted);
+            print_letters(" line ", slot->line);
+            print_letters(" given back ", slot->ghosts);
+            print_letters(" releasing ", slot->giving);
+            print_letters(" told ", slot->told);
+            print_letters(" hinted ", slot->hinted);
             printf("]");
         }
     }

@@ -2,11 +2,6 @@
 
 #include "world.h"
 
-static char letter(int c)
-{
-    return 'A' + c;
-}
-
 const char *const story_wrongs[] = {[FINE] = "",
                                     [TWO_COUNT] =
                                         "two count the same master, and one of them is a writer",

@@ -2,11 +2,6 @@
 
 #include "world.h"
 
-static char letter(int w)
-{
-    return 'A' + w;
-}
-
 const char *const story_wrongs[] = {[FINE] = "",
                                     [TWO_HOLD] = "two hold it",
                                     [TWO_COUNT] = "two count the same master",
