@@ -3,7 +3,6 @@
 import os
 import re
 import resource
-import shutil
 import signal
 import stat
 import time
@@ -262,7 +261,7 @@ class Faults(MetricsCase):
         with open(log, "wb") as err:
             process = self.run_held("--ttl", "20s", stderr=err)
         until(lambda: self.value("redlock_held") == 1, "it is held, in the file")
-        shutil.rmtree(folder)
+        folder.rename(self.tmp / "gone")  # it may be written at this moment
         until(lambda: CANNOT in log.read_text(), "it is told")
         folder.mkdir()
         self.end_held(process)
