@@ -6,7 +6,6 @@
 
 #include "ask.h"
 #include "calls.h"
-#include "client_mutant.h"
 #include "loop.h"
 #include "memory.h"
 #include "options.h"
@@ -422,7 +421,7 @@ redlock_code redlock_upgrade(redlock_lease *lease)
 
 bool redlock_is_shared(const redlock_lease *lease)
 {
-    if (!lease || (CLIENT_MUTANT(DOWNGRADE_LATE) && is_changing(lease)))
+    if (!lease)
         return false;
     return lease->operations & OP_DOWNGRADE || lease_is_shared(core_of(lease));
 }
@@ -458,7 +457,7 @@ redlock_code redlock_detach(redlock_lease *lease)
     if (lease_was_changed(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE))
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "a lease that was downgraded or upgraded cannot be left");
-    if (lease_leave(core_of(lease)) && !CLIENT_MUTANT(LEFT_UNWRITTEN))
+    if (lease_leave(core_of(lease)))
         pump_write(lease->client); /* from now on no renewal of it is written */
     forget_lease(lease, OP_DETACH);
     return REDLOCK_OK;

@@ -1,6 +1,5 @@
 #include "effects.h"
 
-#include "client_mutant.h"
 #include "link.h"
 #include "logins.h"
 #include "nodes.h"
@@ -20,8 +19,6 @@ static void expect_pushes(redlock *client, unsigned master, const struct request
 static void send_request(redlock *client, unsigned master, const struct request *request)
 {
     link_send(client->links[master], request);
-    if (CLIENT_MUTANT(WRITTEN_AT_ONCE))
-        link_flush(client->links[master]);
     if (request_brings_pushes(request->tag.kind))
         expect_pushes(client, master, request);
 }

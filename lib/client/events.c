@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client_mutant.h"
 #include "nodes.h"
 #include "waiters.h"
 
@@ -198,7 +197,7 @@ static void say_why_not(struct words *words, const redlock_vote *vote)
 
 static void say_troubles(struct words *words, const redlock *client)
 {
-    for (unsigned i = 0; i < client->masters && !CLIENT_MUTANT(REASONS_LEFT_OUT); i++)
+    for (unsigned i = 0; i < client->masters; i++)
         say_why_not(words, &client->votes[i]);
 }
 
@@ -446,8 +445,6 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
                              .ends_ms = outcome->ends / 1000};
     if (event->kind == REDLOCK_SEEN)
         event->granted = most_named_holder(client, &(const redlock_vote *){NULL});
-    if (CLIENT_MUTANT(TEXT_OF_THE_LAST) && client->text[0])
-        return;
     client->text[0] = '\0';
     struct words words = {client->text, sizeof client->text, 0};
     say_event(&words, client, lease, event);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_mutant.h"
 #include "link.h"
 #include "report.h"
 #include "tls_facts.h"
@@ -48,7 +47,7 @@ static const char *trouble_of(const redlock *client, unsigned index,
 const char *node_trouble(const redlock *client, unsigned index, const struct master_view *master)
 {
     const char *trouble = trouble_of(client, index, master);
-    return trouble[0] || CLIENT_MUTANT(REASONS_EMPTY) ? trouble : how_far(master);
+    return trouble[0] ? trouble : how_far(master);
 }
 
 void node_fill(const redlock *client, unsigned index, redlock_node *node)

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "client_mutant.h"
 #include "link.h"
 #include "logins.h"
 #include "report.h"
@@ -45,7 +44,7 @@ static void end_flood(redlock *client, unsigned master)
 static bool take_expected(struct subscriber *subscriber)
 {
     if (!subscriber->expected)
-        return CLIENT_MUTANT(FLOOD_HEARD);
+        return false;
     subscriber->expected--;
     return true;
 }
@@ -79,11 +78,9 @@ static void deliver_push(void *owner, usec now, const struct event *event)
     redlock *client = owner;
     struct event heard = *event;
     tell_subscription(client, event);
-    client->now = CLIENT_MUTANT(HEARD_BY_AN_OLD_LOOK) ? client->now : now;
+    client->now = now;
     if (event->kind == EVENT_CONNECTED)
         return; /* the connection is not subscribed yet */
-    if (event->kind == EVENT_CLOSED && CLIENT_MUTANT(END_UNTOLD))
-        return;
     if (event->kind == EVENT_CLOSED)
         heard.kind = EVENT_UNSUBSCRIBED;
     if (event->kind == EVENT_PUSH && !take_expected(&client->subscribers[event->master]))

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_mutant.h"
 #include "margin.h"
 #include "nodes_file.h"
 #include "options.h"
@@ -259,11 +258,6 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
 
 /* ---- one lease's terms ---------------------------------------------------- */
 
-static usec usual_margin(usec ttl)
-{
-    return CLIENT_MUTANT(MARGIN_LEFT_OUT) ? 0 : margin_usual(ttl);
-}
-
 redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin)
 {
     if (ttl_ms <= 0)
@@ -325,7 +319,7 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
             "at_least_ms is %lld, and must be 0 to %lld: a restarted master abstains "
             "no longer; raise max_ttl_ms in all clients",
             (long long)o.at_least_ms, (long long)longest_at_least_ms(client));
-    usec margin = o.margin_ms < 0 ? usual_margin(MS(o.ttl_ms)) : in_usec(o.margin_ms);
+    usec margin = o.margin_ms < 0 ? margin_usual(MS(o.ttl_ms)) : in_usec(o.margin_ms);
     if (margin >= MS(o.ttl_ms))
         return client_fail(client, REDLOCK_E_TTL, "the margin leaves nothing of a ttl of %lld ms",
                            (long long)o.ttl_ms);

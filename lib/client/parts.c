@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_mutant.h"
 #include "effects.h"
 #include "link.h"
 #include "memory.h"
@@ -28,7 +27,7 @@ static void deliver_to_core(void *owner, usec now, const struct event *event)
         randomness_forget(&client->random);
     else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_PEEK)
         hear_look(client, now, event);
-    client->now = CLIENT_MUTANT(JUDGED_BY_AN_OLD_LOOK) ? client->now : now;
+    client->now = now;
     client_step(client, event);
 }
 

@@ -2,7 +2,6 @@
 
 #include <limits.h>
 
-#include "client_mutant.h"
 #include "events.h"
 #include "link.h"
 #include "notify.h"
@@ -15,7 +14,9 @@
 #define DEADLINES_A_ROUND 1024
 /* Calls before the loop writes what they send, and reads: the time that a master has for its answer
  * runs from the call, and a master cannot answer what it has not been sent. */
+#ifndef CALLS_A_TURN /* the users of the simulator make few calls: it has a variable here */
 #define CALLS_A_TURN 1024
+#endif
 /* If the pump is this late, it reads the replies that have come before it judges a master. */
 #define LATE MS(20)
 
@@ -89,7 +90,7 @@ static bool carry_out_calls(redlock *client)
     bool any = queues_have_calls(client);
     queues_sort(client);
     carry_out_those(client, &client->left, UINT_MAX);
-    unsigned most = CLIENT_CALLS_A_TURN(CALLS_A_TURN), others = most / 4;
+    unsigned most = CALLS_A_TURN, others = most / 4;
     unsigned room = carry_out_those(client, &client->releases, most - others) + others;
     room = carry_out_those(client, &client->asked, room);
     room = carry_out_looks(client, room);
@@ -183,18 +184,18 @@ static void call_user(redlock *client, redlock_lease *lease, const struct outcom
 /* Afresh: a callback may have taken long. */
 static usec time_of_telling(redlock *client)
 {
-    return CLIENT_MUTANT(TOLD_BY_AN_OLD_LOOK) ? client->now : client_look(client);
+    return client_look(client);
 }
 
 /* A lease whose release was asked for before an outcome was told is cancelled first. */
 static bool must_wait(const redlock_lease *lease)
 {
-    return lease->operations & OP_RELEASE && !lease->told && !CLIENT_MUTANT(CANCELLED_IS_TOLD);
+    return lease->operations & OP_RELEASE && !lease->told;
 }
 
 static bool is_outcome_wanted(const redlock_lease *lease)
 {
-    return !(lease->operations & (OP_FREE | OP_DETACH)) || CLIENT_MUTANT(FREED_IS_TOLD);
+    return !(lease->operations & (OP_FREE | OP_DETACH));
 }
 
 /* Tells all outcomes of one lease, then those of the next lease.  No more is told of a lease that
@@ -259,7 +260,7 @@ static bool tell_closed(redlock *client)
         if (client_look(client) < client->close_by)
             return false;
         client_step(client, &(struct event){.kind = EVENT_GIVE_UP});
-        if ((client->untold.first || client->tasks_untold) && !CLIENT_MUTANT(CLOSED_FIRST))
+        if (client->untold.first || client->tasks_untold)
             return true;
     }
     client->closed_told = true;
@@ -275,8 +276,7 @@ static bool flush_all(redlock *client)
 {
     bool breaks = false;
     for (unsigned i = 0; i < client->masters; i++) {
-        if (!CLIENT_MUTANT(WRITTEN_LATE))
-            link_flush(client->links[i]);
+        link_flush(client->links[i]);
         breaks |= link_breaks(client->links[i]);
     }
     return breaks | notify_flush(client);
@@ -285,8 +285,6 @@ static bool flush_all(redlock *client)
 static enum stage stage_events(redlock *client)
 {
     struct pump *pump = &client->pump;
-    if (CLIENT_MUTANT(WRITTEN_LATE))
-        pump_write(client);
     client_look(client);
     queues_begin_round(client);
     pump->any = pump_links(client);
@@ -298,10 +296,8 @@ static enum stage stage_events(redlock *client)
 static enum stage stage_tell(redlock *client)
 {
     struct pump *pump = &client->pump;
-    if (client_is_stopped(client) && !CLIENT_MUTANT(FREED_GOES_ON))
+    if (client_is_stopped(client))
         return STAGE_REST;
-    if (CLIENT_MUTANT(CLOSED_FIRST) && tell_closed(client))
-        return STAGE_TELL;
     if (tell_lease(client) || tell_changed(client) || tell_ready(client) ||
         (client->tasks_untold && client_tasks_tell(client)) || tell_closed(client)) {
         pump->any = true;

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "client_mutant.h"
 #include "waiters.h"
 
 static struct lease_queue *queue_for(redlock *client, const redlock_lease *lease)
@@ -12,8 +11,7 @@ static struct lease_queue *queue_for(redlock *client, const redlock_lease *lease
         return &client->left;
     if (lease->inspects)
         return &client->looks;
-    bool releases = lease->operations & OP_RELEASE && !CLIENT_MUTANT(CALLS_IN_ORDER);
-    return releases ? &client->releases : &client->asked;
+    return lease->operations & OP_RELEASE ? &client->releases : &client->asked;
 }
 
 void queue_asked(redlock *client, redlock_lease *lease)

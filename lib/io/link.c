@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "byte_mutant.h"
 #include "command.h"
 #include "connect.h"
 #include "expected.h"
@@ -93,8 +92,7 @@ static void shut(struct link *link)
     link->tls = NULL;
     unwatch(link);
     connect_close(&link->connecting);
-    if (!BYTE_MUTANT(LEFT_IN_BUFFER))
-        buffer_clear(&link->output);
+    buffer_clear(&link->output);
     forget_secret(link);
     link->batched = 0;
 }
@@ -165,8 +163,6 @@ static void refuse_unsolicited(struct link *link)
 
 static void refuse_reply(struct link *link)
 {
-    if (BYTE_MUTANT(PASSED_OVER))
-        return;
     if (link->raw.failed)
         break_off(link, "out of memory");
     else
@@ -197,8 +193,6 @@ static void take_batch(struct link *link, unsigned count)
         }
         if (reply.answer == ANSWER_NOSCRIPT)
             link->batch_whole |= 1U << reply.tag.kind;
-        if (BYTE_MUTANT(REFUSED_ALONE) && link->batch_whole)
-            count = 1;
         expected_drop_first(&link->expected);
         link->counters.replies++;
         deliver_event(link, (struct event){.kind = EVENT_REPLY, .reply = &reply});
@@ -245,8 +239,7 @@ static void take_reply(struct link *link)
     const struct expected *expected = expected_first(&link->expected);
     if (!expected && link->channel)
         take_push(link);
-    else if (!expected ||
-             (link->expected.count == link->unwritten && !BYTE_MUTANT(UNWRITTEN_ANSWERED)))
+    else if (!expected || link->expected.count == link->unwritten)
         refuse_unsolicited(link);
     else if (expected->sharing)
         take_batch(link, expected->sharing);
@@ -298,8 +291,7 @@ static void break_off_reading(struct link *link)
 /* While there is something to write it waits until that can be done. */
 static void watch_on(struct link *link)
 {
-    bool waits =
-        transport_waits_to_write(link->tls, link->output.length) && !BYTE_MUTANT(REST_UNWATCHED);
+    bool waits = transport_waits_to_write(link->tls, link->output.length);
     watch_link(link, waits ? IO_READ | IO_WRITE : IO_READ);
 }
 
@@ -328,10 +320,10 @@ static void write_output(struct link *link)
         link->send_error = errno;
         return;
     }
-    if (sent > 0 && !(BYTE_MUTANT(SENT_AGAIN) && (size_t)sent < link->output.length))
+    if (sent > 0) {
         buffer_consume(&link->output, (size_t)sent);
-    if (sent > 0)
         link->unwritten = link->batched;
+    }
     if (!link->output.length)
         forget_secret(link);
     watch_on(link);
@@ -397,8 +389,7 @@ void link_send(struct link *link, const struct request *request)
     if (!expected_make_room(&link->expected))
         break_off(link, "out of memory");
     if (!batch || link->batched == BATCH_MAX ||
-        (link->batched && !command_is_like(&link->batch[0], request) &&
-         !BYTE_MUTANT(BATCH_OF_KINDS)))
+        (link->batched && !command_is_like(&link->batch[0], request)))
         write_batch(link);
     if (link->phase == UP && !batch) {
         queue_request(link, request);

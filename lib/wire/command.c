@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "byte_mutant.h"
 #include "ground/names.h"
 #include "scripts.h"
 
@@ -166,7 +165,7 @@ static char *put_script(char *to, const struct script *script, bool whole, unsig
 static inline char *put_name(char *to, const struct names *names, unsigned index)
 {
     struct slice name = names_at(names, index);
-    return put_bulk(to, name.bytes, name.length - BYTE_MUTANT(NAME_CUT));
+    return put_bulk(to, name.bytes, name.length);
 }
 
 /* A letter for each name. */
@@ -277,7 +276,7 @@ static char *put_queue(char *to, const struct request *request)
 static char *put_renew_arguments(char *to, const struct request *request)
 {
     to = put_integer(to, request->ttl_ms);
-    to = put_flag(to, request->renew.heal && !BYTE_MUTANT(HEAL_UNSAID));
+    to = put_flag(to, request->renew.heal);
     return put_integer(to, request->renew.not_after);
 }
 
@@ -308,7 +307,7 @@ static char *put_upgrade(char *to, const struct request *request)
 static char *put_release(char *to, const struct request *request)
 {
     enum script_number script = request_is_for_slot(request) ? SCRIPT_RELEASE_SLOT : SCRIPT_RELEASE;
-    bool marks = request->ttl_ms && !BYTE_MUTANT(MARK_UNSAID);
+    bool marks = request->ttl_ms != 0;
     to = put_call(to, request, REQUEST_RELEASE, script, marks);
     return marks ? put_integer(to, request->ttl_ms) : to;
 }
@@ -429,7 +428,7 @@ static char *put_renew_each(char *to, const struct request *requests, unsigned c
     to = put_script(to, EACH_SCRIPT(requests, RENEW), whole, count, count * (1 + RENEW_ARGUMENTS));
     to = put_name_of_each(to, requests, count);
     for (unsigned i = 0; i < count; i++) {
-        to = put_token(to, &requests[BYTE_MUTANT(EACH_BY_FIRST) ? 0 : i]);
+        to = put_token(to, &requests[i]);
         to = put_renew_arguments(to, &requests[i]);
     }
     return to;

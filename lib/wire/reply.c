@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "answers.h"
-#include "byte_mutant.h"
 #include "printable.h"
 #include "said.h"
 #include "task_reply.h"
@@ -305,7 +304,7 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
                 struct hello *hello, struct reply *reply)
 {
     reply_begin(reply, tag);
-    if (tag->kind == REQUEST_HELLO && login->failed && !BYTE_MUTANT(LOGIN_FORGOTTEN))
+    if (tag->kind == REQUEST_HELLO && login->failed)
         return read_error(login->why, reply);
     if (tag->kind == REQUEST_HELLO && is_of_cluster(raw))
         return read_cluster(hello, reply);
@@ -372,12 +371,11 @@ bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count
 {
     reply_begin(reply, tag);
     if (is_lone(raw, FIELD_ERROR)) {
-        bool read = read_error(raw->fields[0].text, reply);
-        return BYTE_MUTANT(REFUSAL_BELIEVED) ? read : answer(reply, ANSWER_NOSCRIPT);
+        read_error(raw->fields[0].text, reply);
+        return answer(reply, ANSWER_NOSCRIPT);
     }
     if (!raw->is_array || raw->count != count)
         return false;
-    index = BYTE_MUTANT(ANSWERS_REVERSED) ? count - 1 - index : index;
     const struct field *field = &raw->fields[index];
     if (field->kind == FIELD_ERROR)
         return read_error(field->text, reply);
@@ -423,8 +421,7 @@ static bool read_given(const char *text, const char *end, struct push *push)
 bool reply_read_push(const struct raw_reply *raw, const char *channel, struct push *push)
 {
     if (!raw->is_array || raw->count != 3 || !is_text(raw, 0, "message") ||
-        !(is_text(raw, 1, channel) || BYTE_MUTANT(ANY_CHANNEL)) ||
-        !is_whole_string(&raw->fields[2]))
+        !is_text(raw, 1, channel) || !is_whole_string(&raw->fields[2]))
         return false;
     const char *text = raw->fields[2].text, *end = text + raw->fields[2].length;
     *push = (struct push){.free_slot = -1};

@@ -168,8 +168,10 @@ class Broken(unittest.TestCase):
                          env={**os.environ, "TMPDIR": folder, **env})
 
     def is_condemned(self, mutant, *more, **settings):
-        done = self.tries(*more, **settings, REDLOCK_MUTANT=mutant,
-                          REDLOCK_CHAOS_WORKER=os.environ["REDLOCK_CHAOS_BROKEN"])
+        with tempfile.TemporaryDirectory() as folder:
+            broken = os.path.join(folder, mutant)
+            subprocess.run(["bash", os.environ["REDLOCK_CHAOS_MUTANTS"], "--build", mutant, broken], check=True)
+            done = self.tries(*more, **settings, REDLOCK_CHAOS_WORKER=broken)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stdout, "violations .* fence")
         self.assertRegex(done.stdout, "violations .* overlap")

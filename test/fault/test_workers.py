@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from harness import Case, Cluster, environment, until  # noqa: E402
 
 BIN = HERE.parents[1] / "build" / "bin"
 LIBRARY = os.environ.get("REDLOCK_CHAOS_WORKER") or str(BIN / "redlock-chaos-worker")
-BROKEN = os.environ.get("REDLOCK_CHAOS_BROKEN") or str(BIN / "redlock-chaos-broken")
+MUTANTS = os.environ.get("REDLOCK_CHAOS_MUTANTS") or str(BIN / "redlock-chaos-worker.mutants")
 COMMAND, PLAIN = str(HERE / "command_worker"), str(HERE / "plain_worker")
 NODE_REDLOCK = str(HERE / "node_redlock_worker.mjs")
 MODULES = {key: value for key, value in os.environ.items() if key == "REDLOCK_NODE_MODULES"}
@@ -213,14 +214,17 @@ class Kinds(WorkersCase):
         worker = Worker(self, PLAIN, "name-1", ttl=2 * TTL_MS)
         self.assertEqual(worker.finish(), 64)
 
-    def test_broken_wants_a_rule_that_it_can_break(self):
-        for rule in ("", "NONE", "BARGING", "READERS_BARGE", "quorum"):
-            worker = Worker(self, BROKEN, "name-1", env={"REDLOCK_MUTANT": rule})
-            self.assertEqual(worker.finish(), 64)
-        for rule in ("QUORUM_HALF", "MODES_IGNORED"):
-            worker = Worker(self, BROKEN, "name-1", seconds=0.5, env={"REDLOCK_MUTANT": rule})
-            self.assertEqual(worker.finish(), 0)
-            self.assert_whole(worker)
+    def test_a_worker_can_be_broken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = os.path.join(folder, "worker")
+            for rule in ("", "NONE", "BARGING", "READERS_BARGE", "quorum"):
+                self.assertEqual(subprocess.run(["bash", MUTANTS, "--build", rule, broken], check=False,
+                                                stderr=subprocess.DEVNULL).returncode, 64)
+            for rule in ("QUORUM_HALF", "MODES_IGNORED"):
+                subprocess.run(["bash", MUTANTS, "--build", rule, broken], check=True)
+                worker = Worker(self, broken, "name-1", seconds=0.5)
+                self.assertEqual(worker.finish(), 0)
+                self.assert_whole(worker)
 
 
 class Ends(WorkersCase):

@@ -12,9 +12,6 @@
 #include "engine.h"
 #include "ground/shared.h"
 #include "lease/lease.h"
-#include "ground/mutant.h"
-
-enum mutant mutant_present;
 
 static struct engine engine;
 static bool calls_back;

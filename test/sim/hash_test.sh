@@ -29,7 +29,8 @@ read -ra sodium <<<"$(pkg-config --cflags --libs libsodium)"
 for made in 'gcc -O0' 'clang -O0' 'clang -O2'; do
     read -r compiler level <<<"$made"
     command -v "$compiler" >/dev/null || continue
-    "$compiler" -std=gnu11 "$level" -DREDLOCK_MUTANTS -I"$source/include" -I"$source/lib/client" \
+    "$compiler" -std=gnu11 "$level" -include "$source/test/sim/turns.h" -I"$source/include" \
+        -I"$source/lib/client" \
         -I"$source/lib/io" -I"$source/lib/wire" -I"$source/lib/core" -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
     got=$(hash_of "$scratch/sim")
     printf '%s: %s\n' "$made" "$got"

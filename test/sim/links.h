@@ -10,10 +10,8 @@
 /* A program is the simulator with one kind of links. */
 struct links_kind {
     const char *program;
-    const char *login, *database;  /* of every other master, from the first on, in its URI */
-    uint32_t faults;               /* that only these links can have: a bit for each */
-    int first_mutant, mutants_end; /* that --mutants looks for, */
-    int known_mutants_end;         /* and that can be asked for by name */
+    const char *login, *database; /* of every other master, from the first on, in its URI */
+    uint32_t faults;              /* that only these links can have: a bit for each */
 };
 extern const struct links_kind links_kind;
 

@@ -11,16 +11,10 @@
 #include "exchange.h"
 #include "invariants.h"
 #include "links.h"
-#include "mutants.h"
 #include "tokens.h"
 #include "trace.h"
 
-const struct links_kind links_kind = {.program = "redlock-sim",
-                                      .login = "",
-                                      .database = "",
-                                      .first_mutant = 1,
-                                      .mutants_end = OF_BYTES(1),
-                                      .known_mutants_end = OF_BYTES(1)};
+const struct links_kind links_kind = {.program = "redlock-sim", .login = "", .database = ""};
 
 struct link {
     struct link *next; /* of this client */
@@ -88,14 +82,6 @@ void link_probe(struct link *link)
 
 /* ---- requests ----------------------------------------------------------------------- */
 
-/* The mutant that sends a release on a connection of its own. */
-static void send_aside(struct shell *s, unsigned master, struct message *message)
-{
-    struct model_answer answer;
-    net_execute(s->world, master, &message->call, &answer);
-    message->call.value = UINT32_MAX; /* nothing is left for this one to do */
-}
-
 void link_send(struct link *link, const struct request *request)
 {
     struct shell *s = link->shell;
@@ -109,8 +95,6 @@ void link_send(struct link *link, const struct request *request)
     if (it->phase != LINK_UP)
         return;
     struct message *message = exchange_ask(s, master, request);
-    if (MUTANT(RELEASE_OVERTAKES) && request->tag.kind == REQUEST_RELEASE)
-        send_aside(s, master, message);
     queue_add(&it->output, message);
 }
 

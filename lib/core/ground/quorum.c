@@ -1,5 +1,4 @@
 #include "ground/quorum.h"
-#include "ground/mutant.h"
 #include "ground/sanity.h"
 
 #define DRIFT_FLOOR MS(2)
@@ -7,8 +6,7 @@
 
 unsigned quorum_of(unsigned masters, unsigned spare)
 {
-    unsigned all = masters + 2 + (MUTANT(QUORUM_WITHOUT_SPARE) ? 0 : spare);
-    return all / 2 - (MUTANT(QUORUM_HALF) && masters > 1);
+    return (masters + 2 + spare) / 2;
 }
 
 unsigned quorum_least_masters(unsigned spare)
@@ -34,7 +32,7 @@ usec quorum_drift(usec ttl, int64_t drift_ppm)
 
 usec quorum_promise(usec sent_at, usec ttl, int64_t drift_ppm)
 {
-    return sent_at + ttl - (MUTANT(NO_DRIFT) ? 0 : quorum_drift(ttl, drift_ppm));
+    return sent_at + ttl - quorum_drift(ttl, drift_ppm);
 }
 
 usec quorum_ttl_for(usec validity, int64_t drift_ppm)
@@ -65,11 +63,10 @@ usec quorum_vouched(const usec *values, unsigned count, unsigned spare)
 int64_t quorum_longest(const int64_t *told, unsigned masters, unsigned spare)
 {
     unsigned liars = spare ? spare : masters > 2;
-    return quorum_ranked(told, masters, MUTANT(LONGEST_OF_ONE) ? 1 : liars + 1);
+    return quorum_ranked(told, masters, liars + 1);
 }
 
 usec quorum_valid_until(const usec *promises, unsigned masters, unsigned quorum)
 {
-    bool short_of_one = MUTANT(RENEWED_BY_MINORITY) && masters > 1;
-    return quorum_ranked(promises, masters, quorum - short_of_one);
+    return quorum_ranked(promises, masters, quorum);
 }

@@ -6,7 +6,6 @@
 #ifndef REDLOCK_CORE_TOKEN_H
 #define REDLOCK_CORE_TOKEN_H
 
-#include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
@@ -30,9 +29,8 @@ static inline void token_write(char *to, const uint8_t *bytes)
 /* Takes the bytes from what the shell passed to this step. */
 static inline void token_draw(struct engine *e, char *to)
 {
-    static const uint8_t same[TOKEN_RANDOM];
     ASSERT(e->random && e->random->left >= TOKEN_RANDOM);
-    token_write(to, MUTANT(TOKEN_REUSED) ? same : e->random->bytes);
+    token_write(to, e->random->bytes);
     e->random->bytes += TOKEN_RANDOM;
     e->random->left -= TOKEN_RANDOM;
 }

@@ -2,7 +2,6 @@
 #include "lease/local_queue.h"
 #include "masters/logical.h"
 #include "ground/histogram.h"
-#include "ground/mutant.h"
 
 #define RETRY_FIRST    MS(10)
 #define RETRY_LAST     MS(200)
@@ -51,7 +50,7 @@ void lease_acquire(struct engine *e, struct lease *lease)
 
 static bool may_wait(const struct engine *e, const struct lease *lease)
 {
-    bool over = e->now >= lease_wait_until(lease) && !MUTANT(WAIT_FOREVER);
+    bool over = e->now >= lease_wait_until(lease);
     return !e->closing && !e->misconfigured && !lease->attached && !over;
 }
 
@@ -109,7 +108,7 @@ static void fail_round(struct engine *e, struct lease *lease, enum cause cause)
 {
     lease->attempt->unfounded |= lease->attempt->fence != 0;
     bool waits = cause == CAUSE_HELD && may_wait(e, lease);
-    if (waits && (!lease->attempt->place.ticket || MUTANT(TICKET_RENEWED))) {
+    if (waits && !lease->attempt->place.ticket) {
         lease->attempt->place.ticket = place_ticket(e, lease->attempt->round);
         lease->attempt->place.drawn_at = lease->attempt->round->asked_at;
     }
@@ -126,10 +125,7 @@ static void fail_round(struct engine *e, struct lease *lease, enum cause cause)
     } else {
         if (round && cause == CAUSE_HELD && !goes_on)
             inspecting_ask_for_holder(e, lease);
-        if (MUTANT(NO_ROLLBACK))
-            claim_forget(e, lease->claim);
-        else
-            claim_abandon(e, lease->claim, MUTANT(RETRY_HOLDING) ? e->now + RETRY_LAST : 0);
+        claim_abandon(e, lease->claim, 0);
     }
     if (!round || round_undecided(round, lease_masters(e)) == 0)
         end_round(e, lease);

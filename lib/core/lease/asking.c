@@ -1,5 +1,4 @@
 #include "lease/lease_parts.h"
-#include "ground/mutant.h"
 #include "ground/quorum.h"
 
 bool lease_make_room(struct engine *e, struct lease *lease)
@@ -30,7 +29,7 @@ static __attribute__((cold, noinline)) usec rest_to_keep(const struct engine *e,
                                                          const struct lease *lease)
 {
     usec rest = lease_keep_until(lease) - e->now;
-    return quorum_ttl_for(rest > 0 ? rest : 0, MUTANT(PERIOD_UNDRIFTED) ? 0 : e->config.drift_ppm);
+    return quorum_ttl_for(rest > 0 ? rest : 0, e->config.drift_ppm);
 }
 
 /* How long the master is to keep the names from now on. */
@@ -53,19 +52,19 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
     if (!round->begun)
         round->asked_at = e->now;
     round_ask(round, master, e->now);
-    claim_ask(e, lease->claim, master,
-              &(struct question){
-                  .kind = round->kind,
-                  .round = round->number,
-                  .ttl = ttl_asked(e, lease),
-                  .ticket = lease->attempt->place.ticket,
-                  .proposal = round->proposal,
-                  .fence = lease->attempt->fence,
-                  .permits = lease->attempt->permit ? lease->attempt->permit->count : 0,
-                  .heal = renews && !round->ballots[master].late &&
-                          (master_may_grant(e, &e->masters[master]) || MUTANT(HEAL_QUARANTINED)),
-                  .not_after = renews && !MUTANT(HEAL_LATE) ? lease->valid_until : 0,
-                  .whole = whole});
+    claim_ask(
+        e, lease->claim, master,
+        &(struct question){.kind = round->kind,
+                           .round = round->number,
+                           .ttl = ttl_asked(e, lease),
+                           .ticket = lease->attempt->place.ticket,
+                           .proposal = round->proposal,
+                           .fence = lease->attempt->fence,
+                           .permits = lease->attempt->permit ? lease->attempt->permit->count : 0,
+                           .heal = renews && !round->ballots[master].late &&
+                                   master_may_grant(e, &e->masters[master]),
+                           .not_after = renews ? lease->valid_until : 0,
+                           .whole = whole});
 }
 
 void lease_vote_text(struct engine *e, struct lease *lease, unsigned master, enum vote vote,

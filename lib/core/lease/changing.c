@@ -1,5 +1,4 @@
 #include "lease/lease_parts.h"
-#include "ground/mutant.h"
 #include "masters/logical.h"
 
 /* The lease is a reader's from now on, before any master knows.  A master that was converted has
@@ -16,8 +15,7 @@ void changing_downgrade(struct engine *e, struct lease *lease)
  * of us. */
 static void ask_to_upgrade(struct engine *e, struct lease *lease, unsigned master)
 {
-    bool abstains = master_is_up(&e->masters[master]) && MUTANT(UPGRADE_QUARANTINED);
-    if (!lease->claim->at[master].doubtful && (lease_may_ask(e, lease, master) || abstains))
+    if (!lease->claim->at[master].doubtful && lease_may_ask(e, lease, master))
         lease_ask(e, lease, master, false);
     else
         lease_vote_uncounted(e, lease, master);
@@ -54,7 +52,7 @@ static void end_upgrade(struct engine *e, struct lease *lease)
 {
     claim_end_upgrade(e, lease->claim, those_that_granted(e, lease),
                       lease->attempt->round->asked_at);
-    if (lease->terms.fence && !MUTANT(UPGRADE_KEEPS_FENCE))
+    if (lease->terms.fence)
         lease_set_fence(lease, lease->attempt->fence);
     lease_become(lease, LEASE_HELD);
     releasing_follow_the_ledger(e, lease);

@@ -2,7 +2,6 @@
 
 #include "lease/lease_parts.h"
 #include "masters/logical.h"
-#include "ground/mutant.h"
 
 static unsigned stored(const struct engine *e, const struct round *round, usec fence)
 {
@@ -62,7 +61,7 @@ bool fencing_is_founded(const struct engine *e, const struct lease *lease)
     unsigned kept = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
         kept += lease->attempt->basis & BIT(i) && keeps_lease(e, lease, i);
-    return kept >= e->quorum || MUTANT(FENCE_UNFOUNDED);
+    return kept >= e->quorum;
 }
 
 /* The last grants have as long again as the quorum took: with all N grants the fence is always
@@ -100,10 +99,9 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
     struct round *round = attempt->round;
-    unsigned enough = e->quorum - (MUTANT(FENCE_BARE) && e->quorum > 1);
     if (round->kind != REQUEST_RAISE) {
         fix_fence(e, lease);
-        if (stored(e, round, attempt->fence) >= e->quorum || MUTANT(FENCE_UNSTORED))
+        if (stored(e, round, attempt->fence) >= e->quorum)
             return VERDICT_WON;
         if (await_last_grants(e, lease))
             return VERDICT_PENDING;
@@ -112,9 +110,9 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
     if (!fencing_is_founded(e, lease))
         return VERDICT_LOST;
     unsigned have = stored(e, round, attempt->fence);
-    if (have >= enough || MUTANT(FENCE_EARLY))
+    if (have >= e->quorum)
         return VERDICT_WON;
-    return have + may_yet_store(e, attempt) < enough ? VERDICT_LOST : VERDICT_PENDING;
+    return have + may_yet_store(e, attempt) < e->quorum ? VERDICT_LOST : VERDICT_PENDING;
 }
 
 /* Until ACQUIRED is told, only masters of the fence's basis count: on another master a later holder
@@ -122,7 +120,7 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
 usec fencing_valid_until(const struct engine *e, const struct lease *lease)
 {
     bool told = lease_valid_until(lease) != 0; /* its fence was stored in time */
-    if (!lease->terms.fence || told || MUTANT(FENCE_UNFOUNDED))
+    if (!lease->terms.fence || told)
         return claim_valid_until(e, lease->claim);
     usec promises[MASTERS_MAX];
     for (unsigned i = 0; i < lease_masters(e); i++)

@@ -1,6 +1,5 @@
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
-#include "ground/mutant.h"
 
 /* Other clients may wait, so the names go back to the masters after HANDED_MOST handovers in
  * memory, but not before HANDED_FIRST: holders of microseconds keep nobody waiting.  They go back
@@ -23,7 +22,7 @@ static usec handed_at_most(const struct engine *e)
 static bool was_handed_enough(const struct engine *e, const struct claim *claim)
 {
     usec handed_for = e->now - claim->taken_at;
-    if (handed_for >= handed_at_most(e) && !MUTANT(HANDED_ON_AND_ON))
+    if (handed_for >= handed_at_most(e))
         return true;
     return claim->handed >= HANDED_MOST && handed_for >= HANDED_FIRST;
 }
@@ -92,8 +91,7 @@ static void give_claim(struct engine *e, struct lease *holder, struct lease *nex
 bool handover_give(struct engine *e, struct lease *holder)
 {
     /* Where it is shared, or was, the masters hand it over. */
-    bool is_shared = (names_any_shared(holder->claim->names) || lease_was_changed(holder)) &&
-                     !MUTANT(SHARED_IN_MEMORY);
+    bool is_shared = names_any_shared(holder->claim->names) || lease_was_changed(holder);
     bool nobody_waits = !e->waiters || e->closing || is_shared;
     struct lease *next = nobody_waits ? NULL : next_waiter(e, holder);
     if (!next)

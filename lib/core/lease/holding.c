@@ -1,6 +1,5 @@
 #include "lease/lease_parts.h"
 #include "ground/histogram.h"
-#include "ground/mutant.h"
 
 #define RENEW_SOON_LEAST MS(5)
 #define RENEW_TOGETHER   64 /* as many leases as make a common wake-up and write worth while */
@@ -8,15 +7,12 @@
 /* A margin before validity ends. */
 usec holding_lost_at(const struct lease *lease)
 {
-    if (MUTANT(MARGIN_IGNORED) || MUTANT(LOST_LATE))
-        return lease->valid_until + (MUTANT(LOST_LATE) ? MS(10) : 0);
     return lease->valid_until - lease->terms.margin;
 }
 
 bool holding_is_over(const struct engine *e, const struct lease *lease)
 {
-    bool unchecked = MUTANT(VALIDITY_UNCHECKED) && !lease_valid_until(lease);
-    return e->now >= holding_lost_at(lease) && !unchecked;
+    return e->now >= holding_lost_at(lease);
 }
 
 /* Renewals leave at whole multiples of this step, so that renewals that are due together are sent
@@ -49,7 +45,7 @@ static void set_risk(struct engine *e, struct lease *lease, enum risk risk)
 {
     if (lease->risk == risk)
         return;
-    ASSERT(lease->place == PLACE_HELD || MUTANT(LATE_GRANT));
+    ASSERT(lease->place == PLACE_HELD);
     e->at_risk += !lease->risk;
     e->at_risk -= risk == RISK_NONE;
     lease->risk = (uint8_t)risk;

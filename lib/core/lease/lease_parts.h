@@ -23,7 +23,6 @@
 #ifndef REDLOCK_CORE_LEASE_PARTS_H
 #define REDLOCK_CORE_LEASE_PARTS_H
 
-#include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
 #include "lease/lease.h"
@@ -265,7 +264,7 @@ void releasing_give_up(struct engine *engine, struct lease *lease);
 /* Its user wants nobody else to have the names before at_least is over. */
 static inline bool releasing_is_early(const struct engine *engine, const struct lease *lease)
 {
-    return engine->now < lease_keep_until(lease) && !MUTANT(PERIOD_CUT);
+    return engine->now < lease_keep_until(lease);
 }
 /* It is released, and the masters are asked to keep it for the rest of that time. */
 static inline bool releasing_is_leaving(const struct lease *lease)

@@ -4,7 +4,6 @@
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
 #include "ground/histogram.h"
-#include "ground/mutant.h"
 
 /* ---- what a lease does in each state -------------------------------------- */
 
@@ -210,7 +209,7 @@ static usec end_told(const struct engine *e, const struct lease *lease, enum out
     usec left = lease->valid_until - e->now;
     if (left > 0)
         return lease->state == LEASE_IDLE ? 0 : left;
-    bool is_told = kind == OUTCOME_LOST && lease->valid_until && !MUTANT(END_UNKNOWN);
+    bool is_told = kind == OUTCOME_LOST && lease->valid_until;
     return is_told ? left : 0;
 }
 
@@ -231,17 +230,14 @@ static void renew_by(struct engine *e, struct lease *lease, usec at)
 
 bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
 {
-    if (!MUTANT(TELL_UNCHECKED))
-        releasing_notice_loss(e, lease);
+    releasing_notice_loss(e, lease);
     lease_schedule(e, lease);
     if (!lease->untold) {
         holding_put_round_away(e, lease);
         return false;
     }
     enum outcome_kind kind = next_untold(lease);
-    bool again = MUTANT(TOLD_TWICE) && kind == OUTCOME_ACQUIRED && e->counters.acquired % 2 == 0;
-    if (!again)
-        lease->untold &= (uint16_t)~BIT(kind);
+    lease->untold &= (uint16_t)~BIT(kind);
     *outcome = (struct outcome){.kind = kind,
                                 .cause = lease_cause_of(lease, kind),
                                 .elapsed = e->now - lease->asked_at,
@@ -257,9 +253,8 @@ bool lease_tell(struct engine *e, struct lease *lease, struct outcome *outcome)
         renew_by(e, lease, e->now);
     if (kind == OUTCOME_ACQUIRED) {
         lease->attached = false; /* from now on releasing it is our duty */
-        usec from = MUTANT(PERIOD_FROM_ASKING) ? lease->asked_at : e->now;
         if (lease->attempt->at_least)
-            lease_extra(lease)->keep_until = from + lease->attempt->at_least;
+            lease_extra(lease)->keep_until = e->now + lease->attempt->at_least;
         e->counters.acquired++;
         histogram_add(&e->counters.acquiring, outcome->elapsed);
         lease_note_waited(lease, outcome->elapsed);
@@ -341,7 +336,7 @@ static void hear_answer(struct engine *e, struct lease *lease, unsigned master,
     struct round *round = lease_round(lease);
     if (!round)
         return;
-    if (reply->tag.round != round->number && !MUTANT(OLD_ROUND))
+    if (reply->tag.round != round->number)
         return;
     /* Each refresh of a place tells the clock, also when the next one is under way. */
     bool refreshes = round->kind == REQUEST_QUEUE && reply->tag.kind == REQUEST_QUEUE;
@@ -370,11 +365,7 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     struct claim *claim = lease->claim;
     unsigned state = lease->state;
     uint32_t question = lease_round(lease) ? lease_round(lease)->number : 0;
-    if (!MUTANT(RESURRECT))
-        releasing_notice_loss(e, lease);
-    if (MUTANT(LATE_GRANT) && lease->state == LEASE_LOST && !lease->terms.fence &&
-        reply->answer == ANSWER_YES)
-        lease->state = LEASE_HELD;
+    releasing_notice_loss(e, lease);
     bool counts = lease->claim == claim && !claim->abandoned &&
                   (lease_is_acquiring(lease) || lease_is_waiting(lease) || lease_is_held(lease));
     bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&

@@ -1,5 +1,4 @@
 #include "lease/lease_parts.h"
-#include "ground/mutant.h"
 
 #define HANDOVER_MOST MS(100) /* a handover would have given the rest by then */
 #define YIELD_BY      MS(5)
@@ -37,7 +36,7 @@ usec minority_pause(struct engine *e, const struct lease *lease)
     attempt->yielded_at = e->now;
     unsigned before = attempt->yields;
     attempt->yields += attempt->yields < UINT8_MAX;
-    if (!before || MUTANT(YIELD_UNPAUSED))
+    if (!before)
         return 0;
     usec longest = before < 6 ? PAUSE_FIRST << (before - 1) : YIELD_PAUSE_LAST;
     return engine_jitter(e, longest / 2, longest < YIELD_PAUSE_LAST ? longest : YIELD_PAUSE_LAST);
@@ -65,7 +64,7 @@ bool minority_reaches_quorum(const struct engine *e, uint16_t without)
     for (unsigned i = 0; i < lease_masters(e); i++)
         reached += !(without & BIT(i)) && master_may_grant(e, &e->masters[i]) &&
                    !master_is_silent(e, &e->masters[i]);
-    return reached >= e->quorum || (!without && MUTANT(CUT_OFF_STAYS));
+    return reached >= e->quorum;
 }
 
 bool minority_is_connected(const struct engine *e)
@@ -73,7 +72,7 @@ bool minority_is_connected(const struct engine *e)
     unsigned connected = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
         connected += master_may_grant(e, &e->masters[i]);
-    return connected >= e->quorum || MUTANT(CUT_OFF_STAYS);
+    return connected >= e->quorum;
 }
 
 uint16_t minority_avoids(const struct attempt *attempt)
@@ -95,7 +94,7 @@ void minority_comes_back(const struct engine *e, struct attempt *attempt)
 static uint16_t those_with_others_ahead(const struct engine *e, const struct round *round)
 {
     uint16_t ahead = 0;
-    for (unsigned i = 0; i < lease_masters(e) && !MUTANT(NO_YIELD); i++)
+    for (unsigned i = 0; i < lease_masters(e); i++)
         if (round->ballots[i].ahead && round->ballots[i].vote == VOTE_GRANTED)
             ahead |= BIT(i);
     return ahead;
@@ -161,7 +160,7 @@ static bool is_kept_by_another(const struct engine *e, const struct attempt *att
     unsigned held = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
         held += keeps(attempt, &attempt->round->ballots[i]);
-    return held > lease_masters(e) - e->quorum && !MUTANT(NO_YIELD);
+    return held > lease_masters(e) - e->quorum;
 }
 
 /* By then the holder of the rest has renewed and tried to heal, or is gone: no ttl is longer,

@@ -46,7 +46,7 @@ bool permits_make(struct engine *e, struct lease *lease, struct names *name,
 
 bool permits_may_have(const struct lease *lease, const struct claim *claim)
 {
-    return slot_number(claim->names) < lease->attempt->permit->count || MUTANT(SLOT_BEYOND);
+    return slot_number(claim->names) < lease->attempt->permit->count;
 }
 
 /* Where memory is out, it goes on with the slot that it has. */
@@ -141,8 +141,7 @@ static void begin_place(struct engine *e, const struct lease *owner, struct leas
 {
     claim_forget(e, place->claim); /* it gets one with a fresh token when it is enqueued */
     claim_let_go(&place->claim);
-    if (!MUTANT(REBIND_NEW_TICKET))
-        place->attempt->place.ticket = owner->attempt->place.ticket;
+    place->attempt->place.ticket = owner->attempt->place.ticket;
     place->attempt->place.drawn_at = owner->attempt->place.drawn_at;
     lease_become(place, LEASE_PAUSING);
     engine_list(e, &e->busy, place);
@@ -155,7 +154,7 @@ static void stand_for_slot(struct engine *e, struct lease *owner, unsigned slot)
 {
     const struct attempt *attempt = owner->attempt;
     if (!lease_is_waiting(owner) || !attempt->place.ticket || stands_for_slot(owner, slot) ||
-        attempt->permit->place_count == PLACES_MOST || MUTANT(ONE_PLACE))
+        attempt->permit->place_count == PLACES_MOST)
         return;
     struct names *names = slot_new(&e->memory, slot_name(attempt->names), slot);
     struct lease *place = names ? further_new(e, owner, names) : NULL;

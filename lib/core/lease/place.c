@@ -1,7 +1,6 @@
 #include "lease/further.h"
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
-#include "ground/mutant.h"
 
 /* A waiter that came later than that after a place was drawn has no right to it, for other clients
  * may have drawn theirs in between.  It draws its own. */
@@ -76,9 +75,7 @@ usec place_ticket(const struct engine *e, const struct round *round)
     for (unsigned i = 0; i < lease_masters(e); i++) {
         usec clock = round->ballots[i].clock;
         told += clock != 0;
-        if (clock > ticket && !(MUTANT(TICKET_OF_ONE) && ticket))
-            ticket = clock;
-        if (MUTANT(TICKET_MINIMUM) && clock && clock < ticket)
+        if (clock > ticket)
             ticket = clock;
     }
     return told >= e->quorum ? ticket : 0;
@@ -138,7 +135,7 @@ static bool shares_place(const struct lease *from, const struct lease *to)
     const struct queue_place *place = &from->attempt->place;
     usec asked_at = lease_round(from) ? lease_round(from)->asked_at : 0;
     usec drawn_at = place->ticket ? place->drawn_at : asked_at;
-    return to->asked_at <= drawn_at + SHARES_PLACE || MUTANT(PLACE_FOR_EVER);
+    return to->asked_at <= drawn_at + SHARES_PLACE;
 }
 
 /* A grant runs for the ttl of the lease that asked for it.  A fenced lease must send its own

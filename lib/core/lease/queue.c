@@ -3,7 +3,6 @@
 #include "lease/local_queue.h"
 #include "masters/subscription.h"
 #include "masters/logical.h"
-#include "ground/mutant.h"
 
 #define EAGER_LEAST   MS(5) /* a minority was given: is the rest, too? */
 #define EAGER_MOST    MS(10)
@@ -18,7 +17,7 @@ static void ask_master(struct engine *e, struct lease *lease, unsigned master)
 {
     struct ballot *ballot = &lease->attempt->round->ballots[master];
     if (ballot->state == BALLOT_ASKED || minority_avoids(lease->attempt) & BIT(master) ||
-        (master_is_silent(e, &e->masters[master]) && !MUTANT(UNHEARD_GOES_ON)))
+        master_is_silent(e, &e->masters[master]))
         return;
     ballot->again = false;
     if (master_may_grant(e, &e->masters[master]))
@@ -78,8 +77,6 @@ static void enqueue(struct engine *e, struct lease *lease, const struct claim *s
         lease->wake_at = e->now + AGAIN;
         return;
     }
-    if (MUTANT(REBIND_SAME_TOKEN) && lease->further && further_owner(lease)->claim)
-        same = further_owner(lease)->claim;
     if (same)
         claim_copy_token(e, lease->claim, same);
     else
@@ -163,8 +160,8 @@ static void await_expiry(struct engine *e, struct lease *lease)
 static void take_handover(struct engine *e, struct lease *lease, unsigned master, usec clock)
 {
     struct ballot *ballot = &lease->attempt->round->ballots[master];
-    usec from = MUTANT(DATED_FROM_PUSH) ? e->now : ballot->refreshed_at;
-    bool is_old = clock <= ballot->clock && !MUTANT(OLD_PUSH);
+    usec from = ballot->refreshed_at;
+    bool is_old = clock <= ballot->clock;
     if (is_old || !subscription_is_to_same_process(e, master) ||
         !master_may_grant(e, &e->masters[master]))
         return;
@@ -272,10 +269,7 @@ static void forget_what_is_over(const struct engine *e, struct lease *lease)
 
 static void weigh_minority(struct engine *e, struct lease *lease)
 {
-    const struct claim *same = MUTANT(YIELD_SAME_TOKEN) ? lease->claim : NULL;
     minority_weigh(e, lease);
-    if (same && lease->state == LEASE_PAUSING)
-        enqueue(e, lease, same);
 }
 
 void queue_weigh(struct engine *e, struct lease *lease)
@@ -298,7 +292,7 @@ void queue_push(struct engine *e, unsigned master, const struct push *push)
     struct lease *lease = claim ? lease_of_claim(claim) : NULL;
     if (!lease || !lease_is_queued(lease))
         return;
-    if (!push->clock && !MUTANT(SLOT_HINT_COUNTS)) {
+    if (!push->clock) {
         permits_hint(e, lease, push->free_slot);
         return;
     }
@@ -323,7 +317,7 @@ static void end_wait(struct engine *e, struct lease *lease)
 
 static bool end_wait_if_over(struct engine *e, struct lease *lease)
 {
-    bool is_over = e->now >= lease_wait_until(lease) && !MUTANT(WAIT_FOREVER);
+    bool is_over = e->now >= lease_wait_until(lease);
     if (is_over)
         end_wait(e, lease);
     return is_over;

@@ -1,5 +1,4 @@
 #include "lease/lease_parts.h"
-#include "ground/mutant.h"
 
 /* ---- left to the masters for the rest of at_least ---------------------------------- */
 
@@ -174,7 +173,7 @@ static void lose(struct engine *e, struct lease *lease, enum cause cause)
     engine_list(e, &e->idle, lease);
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
     /* The holder may still be winding down: others get the names when validity has ended. */
-    bool at_once = cause == CAUSE_GONE || MUTANT(RELEASED_TOO_SOON);
+    bool at_once = cause == CAUSE_GONE;
     if (releasing_is_early(e, lease) || lease->left)
         releasing_leave(e, lease);
     else

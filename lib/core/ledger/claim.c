@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "masters/master.h"
-#include "ground/mutant.h"
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
@@ -116,13 +115,13 @@ struct claim *claim_enqueued(const struct engine *e, const char *token, size_t l
 /* The end of validity for a lease that asks for `ttl` from now on. */
 static usec wanted_until(const struct engine *e, usec ttl)
 {
-    return MUTANT(HANDED_WHOLE) ? NEVER : quorum_promise(e->now, ttl, e->config.drift_ppm);
+    return quorum_promise(e->now, ttl, e->config.drift_ppm);
 }
 
 /* A request of the lease that handed the claim on, or for a place, may have had a longer ttl. */
 static usec promised(const struct engine *e, usec from, usec ttl, usec wanted)
 {
-    usec promise = quorum_promise(from, MUTANT(OTHER_TTL) ? wanted : ttl, e->config.drift_ppm);
+    usec promise = quorum_promise(from, ttl, e->config.drift_ppm);
     if (ttl <= wanted) /* and the request was sent before now */
         return promise;
     usec most = wanted_until(e, wanted);
@@ -200,8 +199,7 @@ static void expect_to_be_set(struct engine *e, struct claim *claim, struct ledge
         at->setting++;
     if (at->presence == ABSENT && !only_prolongs(question))
         at->presence = UNSURE;
-    if (!MUTANT(ASKING_DOES_NOT_DATE))
-        prolong_life(e, claim, question->ttl);
+    prolong_life(e, claim, question->ttl);
 }
 
 static usec on_clock_of(const struct master *master, usec ours)
@@ -344,7 +342,7 @@ static bool pay(struct engine *e, struct claim *claim, unsigned master, bool who
     at->paying = whole ? PAYING_WHOLE : PAYING;
     /* A process that had the token may have asked to renew it, and must not heal what is given back
      * now.  Our own requests to a master are carried out in order. */
-    bool marks = claim->foreign && !MUTANT(UNMARKED);
+    bool marks = claim->foreign;
     claim_ask(e, claim, master,
               &(struct question){.kind = REQUEST_RELEASE,
                                  .round = ROUND_OF_RELEASES,
@@ -374,7 +372,7 @@ static uint16_t come_due(struct engine *e, struct claim *claim)
         claim->last_end = give_up_at(e, claim);
     for (unsigned i = 0; i < e->config.masters; i++) {
         claim->at[i].promise = 0;
-        if (claim->at[i].presence != ABSENT && (!claim->forgotten || MUTANT(FORGOTTEN_OWED)))
+        if (claim->at[i].presence != ABSENT && !claim->forgotten)
             claim->at[i].owed = true;
         sent |= (uint16_t)(pay(e, claim, i, false) << i);
     }
@@ -509,8 +507,7 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
         at->presence = PRESENT;
         prolong_life(e, claim, reply->tag.ttl); /* the request may have been carried out late */
         if (wanted) {
-            usec from = MUTANT(DATED_FROM_REPLY) ? e->now : reply->tag.sent_at;
-            usec promise = promised(e, from, reply->tag.ttl, wanted);
+            usec promise = promised(e, reply->tag.sent_at, reply->tag.ttl, wanted);
             if (promise > at->promise)
                 at->promise = promise;
         }
@@ -535,8 +532,6 @@ static void hear_setting(struct engine *e, struct claim *claim, unsigned master,
     default: /* no plain refusal: the presence stays as it was */
         at->doubtful |=
             reply->answer == ANSWER_LOST && reply->tag.kind == REQUEST_RENEW && reply->tag.converts;
-        if (MUTANT(UNKNOWN_IS_REFUSED))
-            now_absent(at, ABSENT);
         break;
     }
     if (at->presence == ABSENT)
@@ -572,7 +567,7 @@ static bool hear_release(struct engine *e, struct claim *claim, unsigned master,
     switch (reply->answer) {
     case ANSWER_LOST: /* sent again when the master is back */
         e->counters.owed++;
-        at->owed = !MUTANT(OWED_DROPPED);
+        at->owed = true;
         break;
     case ANSWER_NOSCRIPT:
     case ANSWER_ERROR:

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "masters/logical.h"
-#include "ground/mutant.h"
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
@@ -35,10 +34,9 @@ static void reckon_quarantine(const struct engine *e, struct master *master)
     usec ttl = MS(e->max_ttl_ms), until = master->told_until;
     usec end =
         master->started + MS(e->config.skew_ms) + ttl + quorum_drift(ttl, e->config.drift_ppm);
-    if (master->facts.max_ttl_ms < e->max_ttl_ms && end > until && !MUTANT(SHORT_TERMS))
+    if (master->facts.max_ttl_ms < e->max_ttl_ms && end > until)
         until = end;
-    bool trust = e->config.trust_restarts || MUTANT(RESTART_IGNORED);
-    master->abstains_until = until > e->now && !trust ? until : 0;
+    master->abstains_until = until > e->now && !e->config.trust_restarts ? until : 0;
 }
 
 static void forget_process(const struct engine *e, struct master *master)
@@ -65,8 +63,7 @@ static enum master_news learn_hello(struct engine *e, unsigned index, const stru
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
     learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
-    master->told_until =
-        e->now + master_believable(hello->abstains, TIME_MOST) / (MUTANT(QUARANTINE_SHORT) ? 2 : 1);
+    master->told_until = e->now + master_believable(hello->abstains, TIME_MOST);
     master->started = e->now - master_believable(hello->age, TIME_MOST);
     reckon_quarantine(e, master);
     if (hello->clock)

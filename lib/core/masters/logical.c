@@ -1,6 +1,5 @@
 #include "masters/logical.h"
 
-#include "ground/mutant.h"
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
@@ -38,8 +37,6 @@ static unsigned masters_at(const struct engine *e, usec clock)
 
 bool logical_believes(const struct engine *e, usec clock)
 {
-    if (MUTANT(CLOCKS_CARRY) && clock <= e->clock + furthest_ahead(e))
-        return true;
     unsigned liars = e->config.spare > 1 ? e->config.spare : e->config.masters > 1;
     return clock <= logical_wall(e) + furthest_ahead(e) || masters_at(e, clock) > liars;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ground/mutant.h"
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
@@ -234,7 +233,7 @@ void master_closed(struct engine *e, unsigned index, const char *why)
 static void end_former_connections(struct engine *e, unsigned index)
 {
     struct master *master = &e->masters[index];
-    for (unsigned i = 0; i < KILLS_MAX && !MUTANT(NO_KILL); i++)
+    for (unsigned i = 0; i < KILLS_MAX; i++)
         if (master->kills[i])
             master_send(e, index,
                         &(struct request){.tag = {.kind = REQUEST_KILL, .sent_at = e->now},

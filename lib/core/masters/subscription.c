@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
 #include "masters/master.h"
@@ -129,6 +128,5 @@ void subscription_ended(struct engine *e, unsigned master)
 bool subscription_is_to_same_process(const struct engine *e, unsigned master)
 {
     const struct master *it = &e->masters[master];
-    return (it->subscription.run_id[0] && strcmp(it->subscription.run_id, it->facts.run_id) == 0) ||
-           MUTANT(PUSH_OF_ANOTHER);
+    return it->subscription.run_id[0] && strcmp(it->subscription.run_id, it->facts.run_id) == 0;
 }

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "ground/mutant.h"
 #include "ground/quorum.h"
 
 /* What the master said was true not long ago. */
@@ -66,7 +65,7 @@ static bool passage_is_there(const struct engine *e, const struct party *party, 
  * enough is not enough: they may be other ones, of which each has left. */
 static bool passage_all_are_there(const struct engine *e, const struct party *party)
 {
-    unsigned enough = MUTANT(BARRIER_OPEN_ON_ONE) ? 1 : e->quorum, there = 0;
+    unsigned enough = e->quorum, there = 0;
     if (passage_count(e, party, STAND_OPEN) < enough)
         return false;
     for (unsigned i = 0; i + enough <= e->config.masters; i++) {
@@ -75,8 +74,7 @@ static bool passage_all_are_there(const struct engine *e, const struct party *pa
             there +=
                 !passage_is_repeated(all, token) && passage_is_there(e, party, i, token, enough);
     }
-    return there >= party->terms.parties ||
-           (MUTANT(BARRIER_OF_OTHERS) && passage_count(e, party, STAND_OPEN) >= enough);
+    return there >= party->terms.parties;
 }
 
 /* That it was passed stays true, but spare votes are those of masters that may be wrong. */
@@ -114,8 +112,7 @@ bool passage_is_left(const struct engine *e, const struct party *party)
         left += !(party->touched >> i & 1);
         left += passage_bars(e, party, i);
     }
-    unsigned enough = MUTANT(DEPARTED_FROM_FEWER) ? e->quorum - 1 : e->quorum;
-    return left >= enough || MUTANT(DEPARTED_UNASKED);
+    return left >= e->quorum;
 }
 
 bool passage_is_barred(const struct engine *e, const struct party *party)

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "lease/view.h"
 #include "masters/master.h"
@@ -159,8 +158,6 @@ static void announcer_work(struct engine *e, struct task *task)
 {
     struct announcer *announcer = announcer_of(task);
     usec until = lease_valid_until(announcer->lease), next = NEVER;
-    if (MUTANT(ANNOUNCED_PAST) && until)
-        until = NEVER / 2;
     for (unsigned i = 0; i < e->config.masters && until > e->now; i++) {
         struct announced_at *at = &announcer->at[i];
         if (!master_is_up(&e->masters[i]) || task_is_asking(task, i))

@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 
-#include "ground/mutant.h"
 #include "ground/sanity.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
@@ -96,8 +95,7 @@ static bool heard_is_later(const struct heard *heard, const struct said *said)
 /* A master that abstains may have come up with what was said before something else. */
 static bool observer_counts_on(const struct engine *e, unsigned master)
 {
-    return task_counts_on(e, master) ||
-           (MUTANT(OBSERVE_QUARANTINED) && master_is_up(&e->masters[master]));
+    return task_counts_on(e, master);
 }
 
 static bool verdict_is_known(const struct engine *e, const struct observer *observer,
@@ -145,8 +143,7 @@ static bool verdict_can_be_said(const struct engine *e, const struct observer *o
 static bool verdict_is_said(const struct engine *e, const struct observer *observer,
                             const struct saying *saying)
 {
-    unsigned enough = MUTANT(OBSERVE_MINORITY) ? e->quorum - 1 : e->quorum;
-    return verdict_count(e, observer, saying) >= enough;
+    return verdict_count(e, observer, saying) >= e->quorum;
 }
 
 static struct saying *verdict_find_said(const struct engine *e, const struct observer *observer)

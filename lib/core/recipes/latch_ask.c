@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "ground/mutant.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
 
@@ -116,7 +115,7 @@ static void latch_clear(struct engine *e, struct latcher *latcher, unsigned mast
 
 usec latch_old_age(const struct engine *e)
 {
-    return MUTANT(LATCH_CLEARS_YOUNG) ? 0 : MS(e->max_ttl_ms + e->config.skew_ms);
+    return MS(e->max_ttl_ms + e->config.skew_ms);
 }
 
 void latch_clear_all(struct engine *e, struct latcher *latcher)

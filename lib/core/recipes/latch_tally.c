@@ -1,7 +1,6 @@
 #include "recipes/latch.h"
 #include <string.h>
 
-#include "ground/mutant.h"
 #include "masters/master.h"
 
 /* ---- which masters count ------------------------------------------------------------ */
@@ -65,11 +64,10 @@ static bool tally_is_asked_for(const struct latcher *latcher, const struct latch
 
 const struct latch_record *tally_found(const struct engine *e, const struct latcher *latcher)
 {
-    unsigned enough = MUTANT(LATCH_OF_ONE) ? 1 : e->quorum;
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct latched_at *at = &latcher->at[i];
         if (tally_has_some(at) && tally_is_asked_for(latcher, &at->record) &&
-            tally_count_same(e, latcher, &at->record) >= enough)
+            tally_count_same(e, latcher, &at->record) >= e->quorum)
             return &at->record;
     }
     return NULL;
@@ -249,8 +247,7 @@ bool tally_is_open(const struct engine *e, const struct latcher *latcher)
  * So what any master says is not denied. */
 bool tally_is_shut(const struct engine *e, const struct latcher *latcher)
 {
-    unsigned enough = MUTANT(LATCH_OF_ONE) ? 1 : e->quorum;
-    return tally_readers(e, latcher, 0) >= enough && !tally_count_open(e, latcher) &&
+    return tally_readers(e, latcher, 0) >= e->quorum && !tally_count_open(e, latcher) &&
            tally_arrived(e, latcher, 1) < latcher->record.arrivals;
 }
 
@@ -271,8 +268,8 @@ bool tally_counts_arrival(const struct engine *e, const struct latcher *latcher)
 
 bool tally_knows_open(const struct engine *e, const struct latcher *latcher)
 {
-    unsigned count = 0, enough = MUTANT(LATCH_OPEN_ON_ONE) ? 1 : e->quorum;
+    unsigned count = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
         count += tally_has(e, latcher, i) && tally_stands(e, latcher->at[i].opened_at);
-    return count >= enough;
+    return count >= e->quorum;
 }

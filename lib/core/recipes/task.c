@@ -1,6 +1,5 @@
 #include "recipes/task.h"
 
-#include "ground/mutant.h"
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "masters/master.h"
@@ -94,8 +93,7 @@ usec task_word_lasts(const struct engine *e)
 
 bool task_counts_on(const struct engine *e, unsigned master)
 {
-    return master_is_up(&e->masters[master]) &&
-           (!master_abstains(e, &e->masters[master]) || MUTANT(PARTY_QUARANTINED));
+    return master_is_up(&e->masters[master]) && !master_abstains(e, &e->masters[master]);
 }
 
 bool task_awaits(const struct engine *e, unsigned master)

@@ -133,7 +133,6 @@ class Options:
                             "REDLOCK_CHAOS_REGISTER": register,
                             "REDLOCK_MAX_TTL": f"{profile.max_ttl_ms}ms",
                             "REDLOCK_SPARE": str(profile.spare),
-                            "REDLOCK_MUTANT": os.environ.get("REDLOCK_MUTANT"),
                             "REDLOCK_NODE_MODULES": os.environ.get("REDLOCK_NODE_MODULES")}
 
     def words_for(self, program):

@@ -11,7 +11,6 @@
 #include "exchange.h"
 #include "invariants.h"
 #include "links.h"
-#include "mutants.h"
 #include "sockets.h"
 #include "trace.h"
 
@@ -23,10 +22,7 @@ const struct links_kind links_kind = {.program = "redlock-sim-bytes",
                                       .login = "ann:secret@",
                                       .database = "/2",
                                       .faults = 1U << FAULT_SHORT_WRITES | 1U << FAULT_SPLIT_READS |
-                                                1U << FAULT_CUT_SHORT | 1U << FAULT_MALFORMED,
-                                      .first_mutant = OF_BYTES(1),
-                                      .mutants_end = MUTANTS_END,
-                                      .known_mutants_end = MUTANTS_END};
+                                                1U << FAULT_CUT_SHORT | 1U << FAULT_MALFORMED};
 
 static struct shell_link *requests_of(const struct peer *peer)
 {
