@@ -41,6 +41,7 @@ must_fail 'a rule without a mutant' 'V3: names no mutant' "$table" '/^| V3 |/s/R
 must_fail 'a mutant that is not there' 'V2: no mutant NO_DRUFT' "$table" 's/NO_DRIFT/NO_DRUFT/'
 must_fail 'a break of no file' 'V8: no mutant break renow.lua' "$table" 's/break renew.lua/break renow.lua/'
 must_fail 'code that is not there' 'V3: no code quorum_valid_untal' "$table" 's/quorum_valid_until/quorum_valid_untal/'
+must_fail 'code that its mutants do not break' 'V3: its code names none of what its mutants break: quorum.c' "$table" '/^| V3 |/s/quorum_valid_until/quorum_promise/'
 must_fail 'a model that is not there' 'V3: no model lunch-model' "$table" '/^| V3 |/s/| – |$/| lunch-model |/'
 must_fail 'an id that stands twice' 'V1 stands in 2 rows' "$table" '/^| V1 |/p'
 must_fail 'a row that lacks a cell' 'V1: its row has not six cells' "$table" '/^| V1 |/s/| – |$/|/'
