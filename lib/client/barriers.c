@@ -24,7 +24,7 @@ struct redlock_party {
 
 /* ---- telling ---------------------------------------------------------------------- */
 
-static redlock_code code_of_news(const struct task_news *news)
+static redlock_code code_of_news(const struct party_news *news)
 {
     if (news->passage == PASSAGE_PASSED)
         return REDLOCK_OK;
@@ -42,15 +42,16 @@ static bool tell_party(redlock *client, struct client_task *task)
     struct task_news news;
     if (party->told || !task_tell(client->engine, task->core, &news))
         return false;
-    redlock_passage passage = {.code = code_of_news(&news),
-                               .undecided = news.passage == PASSAGE_UNKNOWN,
+    const struct party_news *of = &news.party;
+    redlock_passage passage = {.code = code_of_news(of),
+                               .undecided = of->passage == PASSAGE_UNKNOWN,
                                .parties = party->parties,
-                               .arrived = news.arrived,
-                               .others = news.others,
-                               .answered = news.masters,
+                               .arrived = of->arrived,
+                               .others = of->others,
+                               .answered = of->answered,
                                .masters = client->masters,
-                               .latest = news.latest};
-    snprintf(passage.token, sizeof passage.token, "%s", news.token);
+                               .latest = of->latest};
+    snprintf(passage.token, sizeof passage.token, "%s", of->token);
     event_tell_passage(client, task->core, &passage);
     party->told = true;
     party->callback(party, &passage, party->data);

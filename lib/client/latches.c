@@ -27,9 +27,9 @@ struct redlock_latch {
 
 /* ---- telling ---------------------------------------------------------------------- */
 
-static redlock_code code_of_end(const struct task_news *news)
+static redlock_code code_of_end(const struct latch_news *news)
 {
-    switch (news->latch) {
+    switch (news->end) {
     case LATCH_HELD:
         return REDLOCK_E_HELD;
     case LATCH_SHUT:
@@ -49,16 +49,17 @@ static bool tell_latch(redlock *client, struct client_task *task)
     struct task_news news;
     if (latch->told || !task_tell(client->engine, task->core, &news))
         return false;
-    bool counted = news.call == LATCH_COUNT && news.latch == LATCH_SHUT;
-    redlock_tally tally = {.code = counted ? REDLOCK_OK : code_of_end(&news),
-                           .undecided = news.undecided,
-                           .open = news.open,
-                           .arrivals = news.arrivals,
-                           .arrived = news.arrived,
-                           .answered = news.masters,
+    const struct latch_news *of = &news.latch;
+    bool counted = of->call == LATCH_COUNT && of->end == LATCH_SHUT;
+    redlock_tally tally = {.code = counted ? REDLOCK_OK : code_of_end(of),
+                           .undecided = of->undecided,
+                           .open = of->open,
+                           .arrivals = of->arrivals,
+                           .arrived = of->arrived,
+                           .answered = of->answered,
                            .masters = client->masters};
-    snprintf(tally.id, sizeof tally.id, "%s", news.id);
-    snprintf(tally.arrival, sizeof tally.arrival, "%s", news.arrival);
+    snprintf(tally.id, sizeof tally.id, "%s", of->id);
+    snprintf(tally.arrival, sizeof tally.arrival, "%s", of->arrival);
     latch->told = true;
     latch->callback(latch, &tally, latch->data);
     return true;

@@ -61,7 +61,7 @@ static bool tell_announced(redlock *client, struct client_task *task)
         return false;
     event_fill(client, lease,
                &(struct outcome){.kind = OUTCOME_ANNOUNCED,
-                                 .granted = news.masters,
+                                 .granted = news.announcer.stored,
                                  .valid = left,
                                  .ends = left,
                                  .fence = lease_fence(core_of(lease))},
@@ -107,16 +107,17 @@ static bool tell_observer(redlock *client, struct client_task *task)
     struct task_news news;
     if (!task_tell(client->engine, task->core, &news))
         return false;
-    bool said = news.observed == OBSERVED_SAID;
-    bool unknown = news.observed == OBSERVED_UNKNOWN;
-    redlock_code why = news.cause ? code_of(news.cause) : REDLOCK_E_UNAVAILABLE;
+    const struct observer_news *of = &news.observer;
+    bool said = of->observed == OBSERVED_SAID;
+    bool unknown = of->observed == OBSERVED_UNKNOWN;
+    redlock_code why = of->cause ? code_of(of->cause) : REDLOCK_E_UNAVAILABLE;
     redlock_leader leader = {.code = unknown ? why : REDLOCK_OK,
-                             .text = unknown ? news.trouble : "",
-                             .term = said ? news.said.term : 0,
-                             .value = said ? news.said.value : "",
-                             .length = news.said.value_length,
+                             .text = unknown ? of->trouble : "",
+                             .term = said ? of->said.term : 0,
+                             .value = said ? of->said.value : "",
+                             .length = of->said.value_length,
                              .masters = client->masters,
-                             .said = news.masters};
+                             .said = of->masters};
     observer->callback(observer, &leader, observer->data);
     return true;
 }

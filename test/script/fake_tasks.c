@@ -128,7 +128,7 @@ void fake_tasks_note(struct fake *fake, struct task *core)
     task->untold = true;
 }
 
-static void note_said(struct fake *fake, struct fake_task *task, const struct task_news *news)
+static void note_said(struct fake *fake, struct fake_task *task, const struct observer_news *news)
 {
     const struct said *said = &news->said;
     if (said->term < task->told.term ||
@@ -140,7 +140,7 @@ static void note_said(struct fake *fake, struct fake_task *task, const struct ta
               (long long)said->number, news->masters, fake->engine.config.masters);
 }
 
-static void note_passage(struct fake *fake, struct fake_task *task, const struct task_news *news)
+static void note_passage(struct fake *fake, struct fake_task *task, const struct party_news *news)
 {
     static const char *const names[] = {
         [PASSAGE_PASSED] = "passed", [PASSAGE_NOT] = "not passed", [PASSAGE_UNKNOWN] = "undecided"};
@@ -152,10 +152,10 @@ static void note_passage(struct fake *fake, struct fake_task *task, const struct
         snprintf(latest, sizeof latest, " at %lld", (long long)news->latest);
     fake_note(fake, "tell %s %s%s%s%s: %u counted, %u answered", task->name, names[news->passage],
               news->cause ? ", " : "", news->cause ? fake_cause_name(news->cause) : "", latest,
-              news->arrived, news->masters);
+              news->arrived, news->answered);
 }
 
-static void note_latch(struct fake *fake, struct fake_task *task, const struct task_news *news)
+static void note_latch(struct fake *fake, struct fake_task *task, const struct latch_news *news)
 {
     static const char *const names[] = {
         [LATCH_MADE] = "made",      [LATCH_HELD] = "has another", [LATCH_ARRIVED] = "arrived",
@@ -164,14 +164,14 @@ static void note_latch(struct fake *fake, struct fake_task *task, const struct t
     char id[TOKEN_MAX + 1] = "any";
     if (news->id[0])
         snprintf(id, sizeof id, "%s", fake_token(fake, news->id, strlen(news->id)));
-    if (task->ended || !news->latch)
+    if (task->ended || !news->end)
         fake_break(fake, "%s is told twice how it went, or before it is over", task->name);
     task->ended = true;
     fake_note(fake, "tell %s %s%s%s%s%s: %s, %u of %u arrived, %u answered", task->name,
-              names[news->latch], news->undecided ? ", undecided" : "", news->cause ? ", " : "",
+              names[news->end], news->undecided ? ", undecided" : "", news->cause ? ", " : "",
               news->cause ? fake_cause_name(news->cause) : "",
-              news->open && news->latch != LATCH_OPEN ? ", open" : "", id, news->arrived,
-              news->arrivals, news->masters);
+              news->open && news->end != LATCH_OPEN ? ", open" : "", id, news->arrived,
+              news->arrivals, news->answered);
 }
 
 static void begin(struct fake *fake, struct fake_task *task)
@@ -203,19 +203,19 @@ static void tell(struct fake *fake, struct fake_task *task)
         task->untold = true; /* another master may have told something */
         begin(fake, task);
     } else if (task->is_party)
-        note_passage(fake, task, &news);
+        note_passage(fake, task, &news.party);
     else if (task->is_latcher)
-        note_latch(fake, task, &news);
+        note_latch(fake, task, &news.latch);
     else if (task->lease)
-        fake_note(fake, "tell %s announced %u/%u", task->name, news.masters,
+        fake_note(fake, "tell %s announced %u/%u", task->name, news.announcer.stored,
                   fake->engine.config.masters);
-    else if (news.observed == OBSERVED_SAID)
-        note_said(fake, task, &news);
-    else if (news.observed == OBSERVED_NOTHING)
+    else if (news.observer.observed == OBSERVED_SAID)
+        note_said(fake, task, &news.observer);
+    else if (news.observer.observed == OBSERVED_NOTHING)
         fake_note(fake, "tell %s nothing is said", task->name);
     else
-        fake_note(fake, "tell %s not known%s%s", task->name, news.trouble[0] ? ": " : "",
-                  news.trouble);
+        fake_note(fake, "tell %s not known%s%s", task->name, news.observer.trouble[0] ? ": " : "",
+                  news.observer.trouble);
 }
 
 void fake_tasks_tell_all(struct fake *fake)

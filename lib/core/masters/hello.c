@@ -7,9 +7,9 @@
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
-#define STEP_LEAST                                                                                 \
-    MS(250) /* a master's clock that gained more since hello was stepped, or ours stood still */
-#define TIME_MOST (INT64_C(1) << 53)
+/* A master's clock that gained more since hello was stepped, or ours stood still. */
+#define STEP_LEAST MS(250)
+#define TIME_MOST  (INT64_C(1) << 53)
 
 void master_set_clock(struct master *master, usec its, usec ours)
 {

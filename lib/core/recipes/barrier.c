@@ -362,18 +362,21 @@ const char *party_refusal(const struct task *task, unsigned master)
 static bool party_tell(struct engine *e, struct task *task, struct task_news *news)
 {
     const struct party *party = party_of(task);
+    struct party_news told = {.passage = party->passage,
+                              .cause = party->cause,
+                              .hears = party->hears,
+                              .others = party->cause == CAUSE_HELD ? party->others : 0,
+                              .latest = party->passage == PASSAGE_PASSED ? 0 : party->latest,
+                              .token = party->token};
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct stood_at *at = &party->at[i];
-        news->masters += at->heard;
-        news->arrived = at->counted > news->arrived ? at->counted : news->arrived;
+        told.answered += at->heard;
+        told.arrived = at->counted > told.arrived ? at->counted : told.arrived;
     }
-    bool reached_few = party->passage == PASSAGE_NOT && news->masters < e->quorum;
-    news->passage = party->passage;
-    news->cause = !party->cause && reached_few ? CAUSE_UNAVAILABLE : party->cause;
-    news->hears = party->hears;
-    news->latest = party->passage == PASSAGE_PASSED ? 0 : party->latest;
-    news->others = news->cause == CAUSE_HELD ? party->others : 0;
-    news->token = party->token;
+    bool reached_few = party->passage == PASSAGE_NOT && told.answered < e->quorum;
+    if (!told.cause && reached_few)
+        told.cause = CAUSE_UNAVAILABLE;
+    news->party = told;
     return task->over;
 }
 

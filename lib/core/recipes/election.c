@@ -215,10 +215,11 @@ static bool announcer_tell(struct engine *e, struct task *task, struct task_news
 {
     struct announcer *announcer = announcer_of(task);
     int64_t number = announcer->saying->number;
-    news->masters = announcer_count_stored(e, announcer);
-    if (announcer->told == number || news->masters < e->quorum)
+    unsigned stored = announcer_count_stored(e, announcer);
+    if (announcer->told == number || stored < e->quorum)
         return false;
     announcer->told = number;
+    news->announcer = (struct announcer_news){stored};
     return true;
 }
 

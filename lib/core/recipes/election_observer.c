@@ -388,12 +388,12 @@ static bool observer_tell(struct engine *e, struct task *task, struct task_news 
     saying_drop(&e->memory, observer->said_told);
     observer->said_told = observer->said ? saying_share(observer->said) : NULL;
     observer->told = observer->state;
-    news->observed = observer->state;
-    news->cause = e->misconfigured;
-    news->trouble = observer->trouble;
-    if (observer->said)
-        news->said = saying_said(observer->said);
-    news->masters = verdict_count(e, observer, observer->said);
+    news->observer = (struct observer_news){.observed = observer->state,
+                                            .said = observer->said ? saying_said(observer->said)
+                                                                   : (struct said){0},
+                                            .masters = verdict_count(e, observer, observer->said),
+                                            .cause = e->misconfigured,
+                                            .trouble = observer->trouble};
     return true;
 }
 

@@ -373,17 +373,17 @@ static bool latcher_tell(struct engine *e, struct task *task, struct task_news *
 {
     const struct latcher *latcher = latcher_of(task);
     const struct latch_record *of = latcher->end == LATCH_HELD ? latcher->other : &latcher->record;
-    news->call = latcher->call;
-    news->latch = latcher->end;
-    news->cause = latcher->cause;
-    news->open = latcher->open;
-    news->undecided = latcher->end == LATCH_UNKNOWN && latcher->sent;
-    news->id = of->id;
-    news->arrival = latcher->arrival;
-    news->arrivals = of->arrivals;
-    news->arrived = latcher->arrived;
+    news->latch = (struct latch_news){.call = latcher->call,
+                                      .end = latcher->end,
+                                      .cause = latcher->cause,
+                                      .open = latcher->open,
+                                      .undecided = latcher->end == LATCH_UNKNOWN && latcher->sent,
+                                      .arrived = latcher->arrived,
+                                      .arrivals = of->arrivals,
+                                      .id = of->id,
+                                      .arrival = latcher->arrival};
     for (unsigned i = 0; i < e->config.masters; i++)
-        news->masters += latcher->at[i].answered != 0;
+        news->latch.answered += latcher->at[i].answered != 0;
     return task->over;
 }
 

@@ -125,6 +125,5 @@ void *task_owner(const struct task *task)
 bool task_tell(struct engine *e, struct task *task, struct task_news *news)
 {
     ASSERT(!task->ended);
-    *news = (struct task_news){0};
     return task->kind->tell(e, task, news);
 }

@@ -54,8 +54,47 @@ enum survey_end {
     SURVEY_FAILED   /* it says no more */
 };
 
+/* ---- news: what task_tell() tells of a task of each kind ---- */
+
+struct announcer_news {
+    unsigned stored; /* masters that have stored what it says */
+};
+
+struct observer_news {
+    enum observed observed;
+    struct said said;    /* SAID; it stays until the next step */
+    unsigned masters;    /* that say so */
+    enum cause cause;    /* UNKNOWN: what is wrong with the list; else NONE */
+    const char *trouble; /* UNKNOWN: the error of a master, or ""; it stays likewise */
+};
+
+struct party_news {
+    enum passage passage;
+    enum cause cause;  /* why it left: CANCELLED, CLOSED; UNAVAILABLE: no quorum was heard of for
+                          long; HELD: others wait for another number; OVER: a later generation was
+                          passed, or this one before it came; NONE: its time was over */
+    bool hears;        /* what a quorum of masters said last counts */
+    unsigned answered; /* masters that have answered its arrival well */
+    unsigned arrived;  /* most parties that a master counts */
+    unsigned others;   /* HELD: the number that others wait for; else 0 */
+    int64_t latest;    /* OVER: the latest generation that was passed; else 0 */
+    const char *token; /* it stays until the task ends */
+};
+
+struct latch_news {
+    enum latch_call call;
+    enum latch_end end;
+    enum cause cause;         /* UNKNOWN: CANCELLED or CLOSED, if that ended it; else NONE */
+    bool open;                /* the latch is open on a quorum */
+    bool undecided;           /* UNKNOWN: what was asked for may have been carried out */
+    unsigned answered;        /* masters that have answered well */
+    unsigned arrived;         /* the most that is known */
+    unsigned arrivals;        /* the number that the latch waits for; 0: not known */
+    const char *id, *arrival; /* the latch's, and its own; they stay until the task ends */
+};
+
 struct survey_news {
-    unsigned master; /* its index */
+    unsigned master; /* its index; another one may have news as well */
     enum survey_end end;
     struct slice
         names; /* of each its length, a colon and its bytes; they stay until the next step */
@@ -65,30 +104,13 @@ struct survey_news {
 };
 
 struct task_news {
-    enum observed observed; /* of an observer */
-    const char *trouble;    /* UNKNOWN: the error of a master, or ""; it stays likewise */
-    struct said said;       /* SAID; it stays until the next step */
-    unsigned masters;       /* that say so; of an announcer, that have stored what it says; of a
-                               party, that have answered its arrival well, of a latcher, that
-                               have answered well */
-    enum passage passage;   /* of a party */
-    enum cause cause;  /* why it left: CANCELLED, CLOSED; UNAVAILABLE: no quorum was heard of for
-                          long; HELD: others wait for another number; OVER: a later generation was
-                          passed, or this one before it came; NONE: its time was over */
-    bool hears;        /* of a party: what a quorum of masters said last counts */
-    int64_t latest;    /* OVER: the latest generation that was passed; else 0 */
-    unsigned arrived;  /* of a party: most parties that a master counts */
-    unsigned others;   /* HELD: the number that others wait for; else 0 */
-    const char *token; /* of a party; it stays until the task ends */
-
-    enum latch_call call; /* of a latcher; `arrived` likewise */
-    enum latch_end latch;
-    bool open;                /* the latch is open on a quorum */
-    bool undecided;           /* UNKNOWN: what was asked for may have been carried out */
-    unsigned arrivals;        /* the number that the latch waits for; 0: not known */
-    const char *id, *arrival; /* the latch's, and its own; they stay until the task ends */
-
-    struct survey_news survey; /* of a surveyor: of one master; there may be more */
+    union { /* by the kind of the task */
+        struct announcer_news announcer;
+        struct observer_news observer;
+        struct party_news party;
+        struct latch_news latch;
+        struct survey_news survey;
+    };
 };
 
 /* The terms on which a party arrives; times in microseconds. */
