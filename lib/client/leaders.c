@@ -114,8 +114,8 @@ static bool tell_observer(redlock *client, struct client_task *task)
     redlock_leader leader = {.code = unknown ? why : REDLOCK_OK,
                              .text = unknown ? of->trouble : "",
                              .term = said ? of->said.term : 0,
-                             .value = said ? of->said.value : "",
-                             .length = of->said.value_length,
+                             .value = said ? of->said.value.bytes : "",
+                             .length = of->said.value.length,
                              .masters = client->masters,
                              .said = of->masters};
     observer->callback(observer, &leader, observer->data);

@@ -295,7 +295,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_PUSH:
         subscription_heard(e, event->master);
-        if (event->push->name)
+        if (event->push->name.bytes)
             tasks_push(e, event->master, event->push);
         else
             queue_push(e, event->master, event->push);

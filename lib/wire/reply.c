@@ -411,8 +411,7 @@ static bool read_given(const char *text, const char *end, struct push *push)
     const char *space = memchr(text, ' ', (size_t)(end - text));
     if (!space || space == text || space - text > TOKEN_MAX)
         return false;
-    push->token = text;
-    push->token_length = (size_t)(space - text);
+    push->token = (struct slice){text, (size_t)(space - text)};
     push->free_slot = -1;
     size_t left = (size_t)(end - space - 1);
     return get_digits(space + 1, left, &push->clock) || read_hint(space + 1, left, push);

@@ -10,12 +10,10 @@ bool said_read(const char *text, size_t length, struct said *said)
         !(token = memchr(number + 1, ' ', (size_t)(end - number - 1))) ||
         !(value = memchr(token + 1, ' ', (size_t)(end - token - 1))))
         return false;
-    size_t token_length = (size_t)(value - token - 1);
-    *said = (struct said){.token = token + 1,
-                          .token_length = token_length,
-                          .value = value + 1,
-                          .value_length = (size_t)(end - value - 1)};
-    return token_length > 0 && token_length <= TOKEN_MAX && said->value_length <= VALUE_MOST &&
+    *said = (struct said){.token = {token + 1, (size_t)(value - token - 1)},
+                          .value = {value + 1, (size_t)(end - value - 1)}};
+    return said->token.length > 0 && said->token.length <= TOKEN_MAX &&
+           said->value.length <= VALUE_MOST &&
            get_digits(text, (size_t)(number - text), &said->term) &&
            get_digits(number + 1, (size_t)(token - number - 1), &said->number);
 }
@@ -34,9 +32,8 @@ bool said_read_push(const char *text, const char *end, struct push *push)
     const char *name = memchr(text, ' ', (size_t)(end - text));
     if (!name || !get_digits(text, (size_t)(name - text), &length) || length >= end - name - 1)
         return false;
-    push->name = name + 1;
-    push->name_length = (size_t)length;
-    const char *time = push->name + length + 1;
+    push->name = (struct slice){name + 1, (size_t)length};
+    const char *time = name + 1 + length + 1;
     const char *record = time[-1] == ' ' ? memchr(time, ' ', (size_t)(end - time)) : NULL;
     if (!record)
         return false;

@@ -56,8 +56,8 @@ static void see_reply(const struct reply *reply)
         see_slice(reply->peek.readers);
         break;
     case REQUEST_OBSERVE:
-        see(reply->said.token, reply->said.token_length);
-        see(reply->said.value, reply->said.value_length);
+        see_slice(reply->said.token);
+        see_slice(reply->said.value);
         break;
     case REQUEST_ARRIVE:
     case REQUEST_DEPART:
@@ -100,10 +100,10 @@ static void read_as_push(void)
     (void)reply_is_alive(&raw);
     if (!reply_read_push(&raw, CHANNEL, &push))
         return;
-    see(push.name, push.name_length);
-    see(push.token, push.token_length);
-    see(push.said.token, push.said.token_length);
-    see(push.said.value, push.said.value_length);
+    see_slice(push.name);
+    see_slice(push.token);
+    see_slice(push.said.token);
+    see_slice(push.said.value);
 }
 
 static void read_as(unsigned what, unsigned kind)

@@ -653,8 +653,8 @@ static void hear(void *owner, usec now, const struct event *event)
         return;
     heard.pushes++;
     heard.clock = event->push->clock;
-    snprintf(heard.token, sizeof heard.token, "%.*s", (int)event->push->token_length,
-             event->push->token);
+    snprintf(heard.token, sizeof heard.token, "%.*s", (int)event->push->token.length,
+             event->push->token.bytes);
 }
 
 static void run_until(struct ev_loop *loop, const unsigned *count, unsigned wanted)

@@ -659,10 +659,8 @@ bool fake_push(struct fake *fake, unsigned index, const char *token, usec clock,
     bool known = number && number <= TOKENS_MAX && fake->tokens[number - 1][0];
     if (!known || (subscription != SUBSCRIPTION_UP && subscription != SUBSCRIPTION_CLOSING))
         return false;
-    struct push push = {.token = fake->tokens[number - 1],
-                        .token_length = TOKEN_TEXT,
-                        .clock = clock,
-                        .free_slot = free_slot};
+    struct push push = {
+        .token = {fake->tokens[number - 1], TOKEN_TEXT}, .clock = clock, .free_slot = free_slot};
     fake_step(fake, &(struct event){.kind = EVENT_PUSH, .master = index, .push = &push});
     return true;
 }

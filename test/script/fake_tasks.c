@@ -136,7 +136,7 @@ static void note_said(struct fake *fake, struct fake_task *task, const struct ob
         fake_break(fake, "%s is told what was said before what it was told last", task->name);
     task->told = *said;
     fake_note(fake, "tell %s said %.*s: term %s number %lld on %u/%u", task->name,
-              (int)said->value_length, said->value, fake_time(said->term - EPOCH),
+              (int)said->value.length, said->value.bytes, fake_time(said->term - EPOCH),
               (long long)said->number, news->masters, fake->engine.config.masters);
 }
 
@@ -394,7 +394,7 @@ bool fake_tasks_push(struct fake *fake, unsigned master, const char *name, const
     enum subscription_state state = fake->masters[master].subscription;
     if (state != SUBSCRIPTION_UP && state != SUBSCRIPTION_CLOSING)
         return false;
-    struct push push = {.name = name, .name_length = strlen(name), .said = *said, .free_slot = -1};
+    struct push push = {.name = slice_of(name), .said = *said, .free_slot = -1};
     fake_step(fake, &(struct event){.kind = EVENT_PUSH, .master = master, .push = &push});
     return true;
 }

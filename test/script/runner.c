@@ -367,10 +367,8 @@ static struct said read_said(struct scenario *s, const struct words *words)
         return (struct said){0};
     return (struct said){.term = EPOCH + read_time(s, term),
                          .number = atoi(value_of(words, "number")),
-                         .token = token,
-                         .token_length = strlen(token),
-                         .value = value_of(words, "value"),
-                         .value_length = strlen(value_of(words, "value")),
+                         .token = slice_of(token),
+                         .value = slice_of(value_of(words, "value")),
                          .remaining_ms = time_of(s, words, "left", 0) / 1000};
 }
 

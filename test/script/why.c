@@ -92,7 +92,7 @@ static void say_event(char *to, size_t size, struct fake *fake, const struct eve
         break;
     case EVENT_PUSH:
         snprintf(to, size, "master %u has given the names to %s", master,
-                 fake_token(fake, event->push->token, event->push->token_length));
+                 fake_token(fake, event->push->token.bytes, event->push->token.length));
         break;
     default:
         say_call(to, size, fake, event);

@@ -230,19 +230,15 @@ void exchange_spell_said(const struct world *w, const struct model_said *it, int
         return;
     *said = (struct said){.term = it->term,
                           .number = it->number,
-                          .token = w->tokens[it->token].text,
-                          .token_length = TOKEN_TEXT,
-                          .value = value,
+                          .token = {w->tokens[it->token].text, TOKEN_TEXT},
                           .remaining_ms = left_ms};
-    said->value_length = (size_t)snprintf(value, sizeof value, "%u", it->value);
+    said->value = (struct slice){value, (size_t)snprintf(value, sizeof value, "%u", it->value)};
 }
 
 void exchange_spell_push(const struct shell *s, const struct heard *heard, struct push *push)
 {
     *push = (struct push){.free_slot = -1};
-    struct slice name = exchange_spell_name(s, heard->name);
-    push->name = name.bytes;
-    push->name_length = name.length;
+    push->name = exchange_spell_name(s, heard->name);
     exchange_spell_said(s->world, &heard->said, heard->left_ms, &push->said);
 }
 

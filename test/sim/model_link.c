@@ -170,10 +170,8 @@ static void deliver_heard(struct link *link, const struct heard *heard)
     struct shell *s = link->shell;
     unsigned master = link->owner.master;
     char token[TOKEN_TEXT + 1], run_id[RUN_ID_TEXT];
-    struct push push = {.token = token,
-                        .token_length = TOKEN_TEXT,
-                        .clock = heard->clock,
-                        .free_slot = heard->free_slot};
+    struct push push = {
+        .token = {token, TOKEN_TEXT}, .clock = heard->clock, .free_slot = heard->free_slot};
     if (heard->kind == EVENT_PUSH && heard->says) {
         exchange_spell_push(s, heard, &push);
     } else if (heard->kind == EVENT_PUSH) {

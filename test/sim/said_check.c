@@ -64,8 +64,8 @@ static struct model_said number_all(const struct said *said)
 {
     if (!said->term)
         return (struct model_said){0};
-    return (struct model_said){.token = number_in(said->token),
-                               .value = value_of(said->value, said->value_length),
+    return (struct model_said){.token = number_in(said->token.bytes),
+                               .value = value_of(said->value.bytes, said->value.length),
                                .term = said->term,
                                .number = said->number};
 }
@@ -125,10 +125,10 @@ static bool take(struct listener *it)
     struct push push;
     for (uint32_t channel = 1; channel <= EARS; channel++) {
         spell_ear(channel, ear);
-        if (it->count == EARS || !reply_read_push(&it->raw, ear, &push) || !push.name)
+        if (it->count == EARS || !reply_read_push(&it->raw, ear, &push) || !push.name.bytes)
             continue;
         it->heard[it->count++] = (struct model_push){.channel = channel,
-                                                     .names = {(uint8_t)number_in(push.name)},
+                                                     .names = {(uint8_t)number_in(push.name.bytes)},
                                                      .said = number_all(&push.said),
                                                      .left_ms = push.said.remaining_ms};
         return true;

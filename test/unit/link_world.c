@@ -34,8 +34,8 @@ static void deliver(void *owner, usec now, const struct event *event)
     snprintf(told->text, sizeof told->text, "%s", text ? text : "");
     if (event->kind == EVENT_PUSH) {
         told->clock = event->push->clock;
-        snprintf(told->text, sizeof told->text, "%.*s", (int)event->push->token_length,
-                 event->push->token);
+        snprintf(told->text, sizeof told->text, "%.*s", (int)event->push->token.length,
+                 event->push->token.bytes);
     }
     if (event->kind == EVENT_REPLY) {
         told->answer = event->reply->answer;

@@ -147,8 +147,8 @@ CORE_TEST(test_is_found_by_a_whole_token)
     char token[TOKEN_MAX + 1];
     claim_enqueue(&fake.engine, claim);
     claim_token(&fake.engine, claim, token);
-    assert_ptr_equal(claim_enqueued(&fake.engine, token, TOKEN_TEXT), claim);
-    assert_null(claim_enqueued(&fake.engine, token, TOKEN_TEXT - 1));
+    assert_ptr_equal(claim_enqueued(&fake.engine, (struct slice){token, TOKEN_TEXT}), claim);
+    assert_null(claim_enqueued(&fake.engine, (struct slice){token, TOKEN_TEXT - 1}));
 }
 
 CORE_TEST(test_counts_what_is_in_flight)

@@ -377,17 +377,17 @@ TEST(what_is_said_is_told)
     struct said said = reply.said;
     assert_true(said.term == 1785000000123456);
     assert_int_equal(said.number, 3);
-    assert_int_equal(said.token_length, 8);
-    assert_memory_equal(said.token, "abc:host", 8);
-    assert_int_equal(said.value_length, 3);
-    assert_memory_equal(said.value, "a b", 3);
+    assert_int_equal(said.token.length, 8);
+    assert_memory_equal(said.token.bytes, "abc:host", 8);
+    assert_int_equal(said.value.length, 3);
+    assert_memory_equal(said.value.bytes, "a b", 3);
     assert_int_equal(said.remaining_ms, 1500);
     answers(REQUEST_OBSERVE,
             "*2\r\n$36\r\n9007199254740992 9007199254740992 t \r\n:9223372036854775807\r\n",
             ANSWER_YES);
     said = reply.said;
     assert_true(said.term == INT64_C(1) << 53 && said.number == INT64_C(1) << 53);
-    assert_int_equal(said.value_length, 0);
+    assert_int_equal(said.value.length, 0);
     assert_true(said.remaining_ms > TTL_MS_MOST && MS(said.remaining_ms) <= INT64_C(1) << 53);
 }
 
@@ -408,11 +408,11 @@ TEST(values_of_all_lengths_are_told)
     for (unsigned i = 0; i < COUNT(lengths); i++) {
         assert_true(observes("7 1 t ", lengths[i], "1"));
         struct said said = reply.said;
-        assert_int_equal(said.value_length, lengths[i]);
-        assert_memory_equal(said.value, value, lengths[i]);
-        assert_int_equal(said.value[lengths[i]], '\0');
+        assert_int_equal(said.value.length, lengths[i]);
+        assert_memory_equal(said.value.bytes, value, lengths[i]);
+        assert_int_equal(said.value.bytes[lengths[i]], '\0');
         assert_int_equal(said.term, 7);
-        assert_memory_equal(said.token, "t ", 2);
+        assert_memory_equal(said.token.bytes, "t ", 2);
     }
     assert_false(observes("7 1 t ", 65537, "1"));
     assert_false(observes("7 1 t ", REPLY_LONG_MAX, "1"));
@@ -426,7 +426,7 @@ TEST(the_longest_token_is_told)
     memset(before + 4, 't', TOKEN_MAX);
     memcpy(before + 4 + TOKEN_MAX, " ", 2);
     assert_true(observes(before, 5, "1"));
-    assert_int_equal(reply.said.token_length, TOKEN_MAX);
+    assert_int_equal(reply.said.token.length, TOKEN_MAX);
     memcpy(before + 4 + TOKEN_MAX, "t ", 3);
     assert_false(observes(before, 5, "1"));
 }
@@ -949,8 +949,8 @@ static bool hears_text(const char *text)
 TEST(a_handover_is_heard)
 {
     assert_true(hears(MESSAGE(CHANNEL, "$25\r\nabc:host 1785000000123456\r\n")));
-    assert_int_equal(push.token_length, 8);
-    assert_memory_equal(push.token, "abc:host", 8);
+    assert_int_equal(push.token.length, 8);
+    assert_memory_equal(push.token.bytes, "abc:host", 8);
     assert_true(push.clock == 1785000000123456);
     assert_true(hears(MESSAGE(CHANNEL, "$18\r\nt 9007199254740992\r\n")));
     assert_true(push.clock == INT64_C(9007199254740992));
@@ -960,8 +960,8 @@ TEST(a_handover_is_heard)
 TEST(a_free_slot_is_heard_of)
 {
     assert_true(hears(MESSAGE(CHANNEL, "$15\r\nabc:host slot 0\r\n")));
-    assert_int_equal(push.token_length, 8);
-    assert_memory_equal(push.token, "abc:host", 8);
+    assert_int_equal(push.token.length, 8);
+    assert_memory_equal(push.token.bytes, "abc:host", 8);
     assert_int_equal(push.clock, 0);
     assert_int_equal(push.free_slot, 0);
     assert_true(hears(MESSAGE(CHANNEL, "$11\r\nt slot 1023\r\n")));
@@ -970,31 +970,31 @@ TEST(a_free_slot_is_heard_of)
 
 TEST(a_handover_says_nothing_of_a_name)
 {
-    push.name = "n";
+    push.name.bytes = "n";
     push.said.term = 5;
     assert_true(hears_text("said 7"));
-    assert_null(push.name);
+    assert_null(push.name.bytes);
     assert_true(push.said.term == 0 && push.clock == 7);
     assert_true(hears_text("said slot 7"));
-    assert_null(push.name);
+    assert_null(push.name.bytes);
     assert_int_equal(push.free_slot, 7);
-    assert_int_equal(push.token_length, 4);
+    assert_int_equal(push.token.length, 4);
 }
 
 TEST(a_change_of_what_is_said_is_heard)
 {
     assert_true(hears_text("said 6 jo b 7 1500 12 3 abc:host a b"));
-    assert_int_equal(push.name_length, 6);
-    assert_memory_equal(push.name, "jo b 7", 6);
+    assert_int_equal(push.name.length, 6);
+    assert_memory_equal(push.name.bytes, "jo b 7", 6);
     assert_int_equal(push.said.term, 12);
     assert_int_equal(push.said.number, 3);
-    assert_int_equal(push.said.token_length, 8);
-    assert_memory_equal(push.said.token, "abc:host", 8);
-    assert_int_equal(push.said.value_length, 3);
-    assert_memory_equal(push.said.value, "a b", 3);
+    assert_int_equal(push.said.token.length, 8);
+    assert_memory_equal(push.said.token.bytes, "abc:host", 8);
+    assert_int_equal(push.said.value.length, 3);
+    assert_memory_equal(push.said.value.bytes, "a b", 3);
     assert_int_equal(push.said.remaining_ms, 1500);
-    assert_null(push.token);
-    assert_int_equal(push.token_length, 0);
+    assert_null(push.token.bytes);
+    assert_int_equal(push.token.length, 0);
     assert_int_equal(push.clock, 0);
     assert_int_equal(push.free_slot, -1);
 }
@@ -1002,10 +1002,10 @@ TEST(a_change_of_what_is_said_is_heard)
 TEST(what_is_taken_back_is_heard)
 {
     assert_true(hears_text("said 4 jobs 0 "));
-    assert_int_equal(push.name_length, 4);
-    assert_memory_equal(push.name, "jobs", 4);
+    assert_int_equal(push.name.length, 4);
+    assert_memory_equal(push.name.bytes, "jobs", 4);
     assert_true(push.said.term == 0);
-    assert_null(push.said.value);
+    assert_null(push.said.value.bytes);
 }
 
 /* A name of `name` bytes, of which something of `length` bytes is said. */
@@ -1027,9 +1027,9 @@ TEST(long_names_and_values_are_heard)
     for (unsigned i = 0; i < COUNT(lengths); i++)
         for (unsigned j = 1; j < COUNT(lengths); j++) {
             assert_true(hears_change(lengths[j], lengths[i]));
-            assert_int_equal(push.name_length, lengths[j]);
-            assert_int_equal(push.said.value_length, lengths[i]);
-            assert_memory_equal(push.said.value, value, lengths[i]);
+            assert_int_equal(push.name.length, lengths[j]);
+            assert_int_equal(push.said.value.length, lengths[i]);
+            assert_memory_equal(push.said.value.bytes, value, lengths[i]);
             assert_true(push.said.remaining_ms > TTL_MS_MOST &&
                         MS(push.said.remaining_ms) <= INT64_C(1) << 53);
         }

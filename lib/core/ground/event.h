@@ -55,6 +55,11 @@ static inline struct slice slice_of(const char *text)
     return (struct slice){text, strlen(text)};
 }
 
+static inline bool slices_are_same(struct slice a, struct slice b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
+}
+
 struct names; /* names.h */
 struct claim; /* claim.h */
 struct lease; /* lease.h */
@@ -251,8 +256,7 @@ struct hello {
 struct said {
     usec term; /* its fencing token; 0: nothing is said */
     int64_t number;
-    const char *token, *value;
-    size_t token_length, value_length;
+    struct slice token, value;
     int64_t remaining_ms;
 };
 
@@ -345,11 +349,9 @@ static inline void reply_begin(struct reply *reply, const struct tag *tag)
  * with nobody enqueued for it, and tells the first who waits for another one.  Or what is said of a
  * name has changed, and it tells those who observe it. */
 struct push {
-    const char *name; /* what is said of it has changed, and nothing else is told; else NULL */
-    size_t name_length;
+    struct slice name; /* what is said of it has changed, and nothing else is told; else NULL */
     struct said said;
-    const char *token;
-    size_t token_length;
+    struct slice token;
     usec clock;    /* the logical clock, advanced for this grant; 0: nothing is given */
     int free_slot; /* if nothing is given */
 };

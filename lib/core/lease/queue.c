@@ -288,7 +288,7 @@ void queue_weigh(struct engine *e, struct lease *lease)
 
 void queue_push(struct engine *e, unsigned master, const struct push *push)
 {
-    struct claim *claim = claim_enqueued(e, push->token, push->token_length);
+    struct claim *claim = claim_enqueued(e, push->token);
     struct lease *lease = claim ? lease_of_claim(claim) : NULL;
     if (!lease || !lease_is_queued(lease))
         return;

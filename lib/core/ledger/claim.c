@@ -102,12 +102,13 @@ static void leave_bucket(struct engine *e, struct claim *claim)
 }
 
 /* The random part alone tells tokens apart. */
-struct claim *claim_enqueued(const struct engine *e, const char *token, size_t length)
+struct claim *claim_enqueued(const struct engine *e, struct slice token)
 {
-    if (length < TOKEN_TEXT)
+    if (token.length < TOKEN_TEXT)
         return NULL;
-    for (struct claim *claim = e->enqueued[bucket_of_token(token)]; claim; claim = claim->next)
-        if (memcmp(token_of_claim(e, claim), token, TOKEN_TEXT) == 0)
+    for (struct claim *claim = e->enqueued[bucket_of_token(token.bytes)]; claim;
+         claim = claim->next)
+        if (memcmp(token_of_claim(e, claim), token.bytes, TOKEN_TEXT) == 0)
             return claim;
     return NULL;
 }

@@ -110,7 +110,7 @@ void claim_copy_token(const struct engine *engine, struct claim *claim, const st
 /* The claim is enqueued from now on: a master may set its token whenever its turn comes. */
 void claim_enqueue(struct engine *engine, struct claim *claim);
 /* The claim that is or was enqueued with this token; NULL if there is none. */
-struct claim *claim_enqueued(const struct engine *engine, const char *token, size_t length);
+struct claim *claim_enqueued(const struct engine *engine, struct slice token);
 /* The master has set the token by itself, after `from`, for `ttl`.  `wanted` is the ttl of the
  * lease that has the claim now: the promise is for no longer. */
 void claim_note_promise(struct engine *engine, struct claim *claim, unsigned master, usec from,

@@ -26,17 +26,17 @@ static size_t saying_size(size_t token_length, size_t value_length)
 struct saying *saying_new(const struct memory *memory, const struct said *said)
 {
     struct saying *saying =
-        memory->take(memory->pool, saying_size(said->token_length, said->value_length));
+        memory->take(memory->pool, saying_size(said->token.length, said->value.length));
     if (!saying)
         return NULL;
     *saying = (struct saying){.references = 1,
-                              .token_length = (uint32_t)said->token_length,
-                              .value_length = (uint32_t)said->value_length,
+                              .token_length = (uint32_t)said->token.length,
+                              .value_length = (uint32_t)said->value.length,
                               .term = said->term,
                               .number = said->number};
-    memcpy(saying->bytes, said->token, said->token_length);
-    if (said->value_length)
-        memcpy(saying->bytes + said->token_length, said->value, said->value_length);
+    memcpy(saying->bytes, said->token.bytes, said->token.length);
+    if (said->value.length)
+        memcpy(saying->bytes + said->token.length, said->value.bytes, said->value.length);
     return saying;
 }
 
@@ -57,20 +57,8 @@ struct said saying_said(const struct saying *saying)
 {
     return (struct said){.term = saying->term,
                          .number = saying->number,
-                         .token = saying->bytes,
-                         .token_length = saying->token_length,
-                         .value = saying->bytes + saying->token_length,
-                         .value_length = saying->value_length};
-}
-
-bool saying_is(const struct saying *saying, const struct said *said)
-{
-    return saying->term == said->term && saying->number == said->number &&
-           saying->token_length == said->token_length &&
-           saying->value_length == said->value_length &&
-           memcmp(saying->bytes, said->token, said->token_length) == 0 &&
-           (said->value_length == 0 ||
-            memcmp(saying->bytes + saying->token_length, said->value, said->value_length) == 0);
+                         .token = {saying->bytes, saying->token_length},
+                         .value = {saying->bytes + saying->token_length, saying->value_length}};
 }
 
 int said_order(const struct said *a, const struct said *b)
@@ -78,6 +66,13 @@ int said_order(const struct said *a, const struct said *b)
     if (a->term != b->term)
         return a->term < b->term ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
+}
+
+bool saying_is(const struct saying *saying, const struct said *said)
+{
+    struct said kept = saying_said(saying);
+    return said_order(&kept, said) == 0 && slices_are_same(kept.token, said->token) &&
+           slices_are_same(kept.value, said->value);
 }
 
 /* ---- saying it ------------------------------------------------------------------------ */
@@ -110,10 +105,8 @@ bool announcer_set(struct engine *e, struct task *task, const void *value, size_
     struct announcer *announcer = announcer_of(task);
     struct said said = {.term = announcer->term,
                         .number = announcer->saying ? announcer->saying->number + 1 : 1,
-                        .token = announcer->token,
-                        .token_length = strlen(announcer->token),
-                        .value = value,
-                        .value_length = length};
+                        .token = slice_of(announcer->token),
+                        .value = {value, length}};
     ASSERT(length <= VALUE_MOST);
     struct saying *saying = saying_new(&e->memory, &said);
     if (!saying)
@@ -150,8 +143,7 @@ static void announcer_say(struct engine *e, struct announcer *announcer, unsigne
                                 .ttl_ms = (left + 999) / 1000,
                                 .announce = {.term = announcer->term,
                                              .number = saying->number,
-                                             .value = {saying->bytes + saying->token_length,
-                                                       saying->value_length}}});
+                                             .value = saying_said(saying).value}});
 }
 
 static void announcer_work(struct engine *e, struct task *task)

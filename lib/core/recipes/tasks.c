@@ -1,7 +1,5 @@
 #include "recipes/tasks.h"
 
-#include <string.h>
-
 #include "ground/sanity.h"
 #include "masters/subscription.h"
 
@@ -110,8 +108,7 @@ void tasks_master_down(struct engine *e, unsigned master)
 
 static bool task_is_about(const struct task *task, const struct push *push)
 {
-    struct slice name = names_at(task->names, 0);
-    return name.length == push->name_length && memcmp(name.bytes, push->name, name.length) == 0;
+    return slices_are_same(names_at(task->names, 0), push->name);
 }
 
 static void task_look(struct engine *e, struct task *task, unsigned master, const struct said *said)

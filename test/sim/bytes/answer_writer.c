@@ -246,7 +246,8 @@ static void put_hello(struct buffer *to, const struct hello *hello)
 static void spell_record(char *text, size_t size, const struct said *said)
 {
     snprintf(text, size, "%lld %lld %.*s %.*s", (long long)said->term, (long long)said->number,
-             (int)said->token_length, said->token, (int)said->value_length, said->value);
+             (int)said->token.length, said->token.bytes, (int)said->value.length,
+             said->value.bytes);
 }
 
 static void put_said(struct buffer *to, const struct reply *reply)
@@ -392,8 +393,8 @@ static void spell_said(char *text, size_t size, const struct push *push)
     char record[RECORD_MAX] = "";
     if (push->said.term)
         spell_record(record, sizeof record, &push->said);
-    snprintf(text, size, "said %zu %.*s %lld %s", push->name_length, (int)push->name_length,
-             push->name, (long long)push->said.remaining_ms, record);
+    snprintf(text, size, "said %zu %.*s %lld %s", push->name.length, (int)push->name.length,
+             push->name.bytes, (long long)push->said.remaining_ms, record);
 }
 
 void answer_write_push(struct buffer *to, const struct shell *s, const char *channel,

@@ -46,11 +46,6 @@ static bool same_hello(const struct hello *a, const struct hello *b)
            a->age == b->age && a->clock == b->clock;
 }
 
-static bool same_bytes(struct slice a, struct slice b)
-{
-    return a.length == b.length && (!a.length || memcmp(a.bytes, b.bytes, a.length) == 0);
-}
-
 /* A link takes no more than this for what is left. */
 #define LEFT_MOST ((INT64_C(1) << 53) / 1000)
 
@@ -62,11 +57,8 @@ static bool same_left(int64_t told, int64_t said)
 static bool same_said(struct said told, struct said said)
 {
     return told.term == said.term && told.number == said.number &&
-           told.remaining_ms == said.remaining_ms &&
-           same_bytes((struct slice){told.token, told.token_length},
-                      (struct slice){said.token, said.token_length}) &&
-           same_bytes((struct slice){told.value, told.value_length},
-                      (struct slice){said.value, said.value_length});
+           told.remaining_ms == said.remaining_ms && slices_are_same(told.token, said.token) &&
+           slices_are_same(told.value, said.value);
 }
 
 static bool same_slots(struct slots_reply told, struct slots_reply said)
@@ -82,7 +74,7 @@ static bool same_queue(const struct queue_reply *told, const struct queue_reply 
 
 static bool same_peek(const struct peek_reply *told, const struct peek_reply *said)
 {
-    return same_bytes(told->value, said->value) && told->reading == said->reading &&
+    return slices_are_same(told->value, said->value) && told->reading == said->reading &&
            told->permits == said->permits && told->waiting == said->waiting &&
            same_left(told->remaining_ms, said->remaining_ms);
 }
@@ -90,14 +82,14 @@ static bool same_peek(const struct peek_reply *told, const struct peek_reply *sa
 static bool same_barrier(const struct barrier_reply *told, const struct barrier_reply *said)
 {
     return told->parties == said->parties && told->counted == said->counted &&
-           same_bytes(told->tokens, said->tokens) && told->latest == said->latest;
+           slices_are_same(told->tokens, said->tokens) && told->latest == said->latest;
 }
 
 static bool same_latch(const struct latch_reply *told, const struct latch_reply *said)
 {
     return told->ends_ms == said->ends_ms && told->remaining_ms == said->remaining_ms &&
            told->age == said->age && told->arrivals == said->arrivals &&
-           same_bytes(told->id, said->id) && same_bytes(told->arrived, said->arrived);
+           slices_are_same(told->id, said->id) && slices_are_same(told->arrived, said->arrived);
 }
 
 /* What the answer says, as far as its kind has it. */
@@ -130,7 +122,7 @@ static bool same_details(const struct reply *told, const struct reply *said)
 
 static bool same_reply(const struct reply *told, const struct reply *said)
 {
-    bool same_error = said->answer != ANSWER_ERROR || same_bytes(told->text, said->text);
+    bool same_error = said->answer != ANSWER_ERROR || slices_are_same(told->text, said->text);
     return told->answer == said->answer && told->clock == said->clock && same_error &&
            same_details(told, said);
 }
@@ -177,8 +169,7 @@ static bool says_of_the_same(const struct peer *peer, const struct utterance *sa
 {
     struct push meant;
     exchange_spell_push(peer->shell, &said->heard, &meant);
-    return push->name && push->name_length == meant.name_length &&
-           memcmp(push->name, meant.name, meant.name_length) == 0 &&
+    return push->name.bytes && slices_are_same(push->name, meant.name) &&
            same_said(push->said, meant.said);
 }
 
@@ -196,8 +187,7 @@ static bool says_the_same(const struct peer *peer, const struct utterance *said,
     const char *token = peer->shell->world->tokens[said->heard.token].text;
     return event->kind != EVENT_PUSH || (event->push->clock == said->heard.clock &&
                                          event->push->free_slot == said->heard.free_slot &&
-                                         event->push->token_length == strlen(token) &&
-                                         memcmp(event->push->token, token, strlen(token)) == 0);
+                                         slices_are_same(event->push->token, slice_of(token)));
 }
 
 static void notification_comes(struct peer *peer, const struct event *event)
