@@ -94,13 +94,16 @@ local function readers()
         end
     end
 
-    -- A renewal forgets the dead, and does so first: on a master whose memory is full ZADD may
-    -- only come after another write.
+    -- A renewal forgets dead readers, 64 at the most: there may be thousands.  It does so first, and
+    -- if none is dead as well: on a master whose memory is full ZADD may only come after another
+    -- write.  The token itself goes with them if it is dead, so that share() finds it new.
     local function prolong(name, token, ms, value)
         local holders = 'redlock:holders:' .. name
-        local forgotten = redis.pcall('zremrangebyscore', holders, '-inf', now())
-        if type(forgotten) == 'table' and not is_wrong_type(forgotten) then
-            redis.call('zremrangebyscore', holders, '-inf', now())
+        local dead = redis.pcall('zrange', holders, '-inf', now(), 'byscore', 'limit', 0, 64)
+        if not dead.err then
+            redis.call('zrem', holders, has(name, token) and '' or token, unpack(dead))
+        elseif not is_wrong_type(dead) then
+            redis.call('zrange', holders, '-inf', now(), 'byscore', 'limit', 0, 64)
         end
         share(name, token, ms, value)
     end
