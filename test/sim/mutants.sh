@@ -5,6 +5,7 @@
 #   redlock-sim --list-mutants
 #   redlock-sim --mutant NAME [OPTION…]   runs the broken simulator with these options
 #   redlock-sim --mutants [OPTION…]       how many seeds each mutant takes; JOBS at once (default: the processors)
+#   redlock-sim --mutants --sample N …    of one mutant of N; of the others, whether their edits take
 #   bash PROGRAM.mutants --build NAME TO  leaves the broken program in the file TO
 #
 # The build writes PROGRAM.mutants, which sets $root, $program, $compile and $link, and reads this file.
@@ -50,21 +51,46 @@ take_edit() {
     printf '%s\n' "$before${text%%"$2"*}$3$rest" >"$1"
 }
 
+# edit_copies NAME FOLDER: the files that it breaks, edited, are $copies; says why not.
+edit_copies() {
+    local i file copy
+    copies=()
+    mkdir -p "$2"
+    for ((i = 0; i < ${#edits[@]}; i += 5)); do
+        [[ ${edits[i]} == "$1" ]] || continue
+        file=${edits[i + 1]} copy=$2/${file//\//+}
+        [[ -e $copy ]] || { cp "$root/$file" "$copy"; copies+=("$copy"); }
+        take_edit "$copy" "${edits[@]:i+2:3}" || { echo "the edit of $file did not take: mend it"; return 1; }
+    done
+}
+
 # break_program NAME FOLDER: the broken program is FOLDER/program; says why not.
 break_program() {
-    local name=$1 folder=$2 i file copy objects=()
-    mkdir -p "$folder"
-    for ((i = 0; i < ${#edits[@]}; i += 5)); do
-        [[ ${edits[i]} == "$name" ]] || continue
-        file=${edits[i + 1]} copy=$folder/${file//\//+}
-        [[ -e $copy ]] || cp "$root/$file" "$copy"
-        take_edit "$copy" "${edits[@]:i+2:3}" || { echo "the edit of $file did not take: mend it"; return 1; }
+    local folder=$2 copy file copies
+    edit_copies "$@" || return
+    for copy in "${copies[@]}"; do
+        file=${copy#"$folder/"} file=${file//+//}
         "${compile[@]}" -iquote "$root/${file%/*}" -c "$copy" -o "$copy.o" 2>"$folder/log" ||
             { echo "does not build: $(head -n 3 "$folder/log")"; return 1; }
-        [[ " ${objects[*]} " == *" $copy.o "* ]] || objects+=("$copy.o")
     done
-    "${link[@]:0:1}" "${objects[@]}" "${link[@]:1}" -o "$folder/program" 2>"$folder/log" ||
+    "${link[@]:0:1}" "${copies[@]/%/.o}" "${link[@]:1}" -o "$folder/program" 2>"$folder/log" ||
         { echo "does not link: $(head -n 3 "$folder/log")"; return 1; }
+}
+
+# is_in_sample NAME: by a hash of what it breaks, which changes with the code alone.
+is_in_sample() {
+    local i hash
+    hash=$(for ((i = 0; i < ${#edits[@]}; i += 5)); do
+        [[ ${edits[i]} != "$1" ]] || printf '%s\n' "${edits[@]:i+1:4}"
+    done | cksum)
+    ((${hash%% *} % sample == 0))
+}
+
+# leave_out NAME: of a mutant that is not in the sample it sees that the edits take.
+leave_out() {
+    local why
+    why=$(edit_copies "$1" "$work/$1") || { touch "$work/failed"; printf '| %-27s | %s |\n' "$1" "$why"; }
+    rm -r "${work:?}/$1"
 }
 
 # catch NAME [OPTION…]: a line about the mutant.
@@ -86,6 +112,7 @@ catch_all() {
     printf '| %-27s | %6s | %-12s | %s |\n' mutant seeds 'caught by' 'the rule broken'
     printf '|-----------------------------|-------:|--------------|---|\n'
     for name in "${names[@]}"; do
+        is_in_sample "$name" || { leave_out "$name"; continue; }
         ((running < ${JOBS:-$(nproc)})) || { wait -n; running=$((running - 1)); }
         catch "$name" "$@" &
         running=$((running + 1))
@@ -94,12 +121,13 @@ catch_all() {
     [[ ! -e $work/failed ]]
 }
 
-wanted='' action=run words=()
+wanted='' action=run sample=1 words=()
 while (($#)); do
     case $1 in
         --mutant) wanted=${2:-} && wanted=${wanted^^} && shift ;;
         --build) action=build wanted=${2:-} to=${3:-} && shift 2 ;;
         --mutants) action=all ;;
+        --sample) sample=${2:-1} && shift ;;
         --list-mutants)
             for name in "${names[@]}"; do printf '%-20s %s\n' "$name" "${rule[$name]}"; done
             exit ;;
