@@ -31,6 +31,15 @@ def now_us():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
+def read_facts(lines):
+    """(time, fact, words) of each line of a record. A killed process leaves its last line cut: it does not count."""
+    for line in lines:
+        if not line.endswith("\n"):
+            return
+        at, fact, *words = line.split()
+        yield int(at), fact, words
+
+
 class Record:
     """A line is one write to the end of the file: a killed process can only cut its last line."""
 

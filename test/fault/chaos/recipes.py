@@ -53,7 +53,7 @@ class Party(Worker):
 
     @staticmethod
     def settle(parties):
-        """Steps, until all have met once more. Who does not is for the judge."""
+        """Steps, until all have met once more. A party that does not is for the judge."""
         goal, end = max(it.passed() for it in parties) + 1, now_us() + MEET_S * 1_000_000
         yield from until(lambda: min(it.passed() for it in parties) >= goal or now_us() > end, "", 2 * MEET_S)
         return {"generations": goal}
@@ -76,7 +76,7 @@ class Arriver(Worker):
 
     @staticmethod
     def settle(arrivers):
-        """Steps, until one more latch was opened for all. Who is not told of it is for the judge."""
+        """Steps, until one more latch was opened for all. A caller that is not told of it is for the judge."""
         goal, end = max(it.opened() for it in arrivers) + 1, now_us() + MEET_S * 1_000_000
         yield from until(lambda: min(it.opened() for it in arrivers) >= goal or now_us() > end, "", 2 * MEET_S)
         return {"latches": goal}

@@ -8,24 +8,22 @@ GENERATION PARTY` and `ENDED told GENERATION PARTY OUTCOME`.
 from collections import namedtuple
 
 from calls import OF_BARRIERS
+from facts import read_facts
 
 Call = namedtuple("Call", "generation party begun ended outcome")
 
 
 def read(lines):
-    """A party that was killed leaves its last call without an answer, or a line that is cut."""
+    """A party that was killed leaves its last call without an answer."""
     calls = []
-    for line in lines:
-        if not line.endswith("\n"):
-            break
-        at, fact, *words = line.split()
+    for at, fact, words in read_facts(lines):
         if fact == "arrives":
-            calls.append(Call(int(words[0]), words[1], int(at), None, "killed"))
+            calls.append(Call(int(words[0]), words[1], at, None, "killed"))
         elif fact == "told":
             last = calls[-1] if calls else None
             if words[2] not in OF_BARRIERS or not last or last[:2] != (int(words[0]), words[1]):
-                raise ValueError(line.strip())
-            calls[-1] = last._replace(ended=int(at), outcome=words[2])
+                raise ValueError(f"{at} {fact} {words}")
+            calls[-1] = last._replace(ended=at, outcome=words[2])
     return calls
 
 
@@ -55,7 +53,7 @@ def early(generation, calls, parties):
 
 
 def told_otherwise(generation, calls, parties):
-    """Who is told that it did not pass was not among those who had to be there."""
+    """A party that is told that it did not pass was not among those that had to be there."""
     first = min((call.ended for call in passed(calls)), default=None)
     left = {call.party for call in calls if call.outcome == "not-passed"}
     there = {call.party for call in calls if first is not None and call.begun <= first} - left

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from statistics import median
 
+from facts import read_facts
+
 
 @dataclass
 class Term:
@@ -27,13 +29,8 @@ class Record:
 
 
 def read(process, lines):
-    """A process that was killed leaves its last line cut: it does not count."""
     record, terms = Record(process), {}
-    for line in lines:
-        if not line.endswith("\n"):
-            break
-        at, kind, *words = line.split()
-        at = int(at)
+    for at, kind, words in read_facts(lines):
         if kind == "leads":
             terms[int(words[0])] = Term(process, int(words[0]), at, int(words[1]))
         elif kind == "valid":

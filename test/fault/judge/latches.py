@@ -9,25 +9,23 @@ of a call that was killed. In a file these are two lines, `BEGUN asks LATCH ACTI
 from collections import namedtuple
 
 from calls import OF_LATCHES
+from facts import read_facts
 
 Call = namedtuple("Call", "latch action who begun ended outcome arrived")
 
 
 def read(lines):
-    """Who was killed leaves the last call without an answer, or a line that is cut."""
+    """A process that was killed leaves its last call without an answer."""
     calls = []
-    for line in lines:
-        if not line.endswith("\n"):
-            break
-        at, fact, *words = line.split()
+    for at, fact, words in read_facts(lines):
         if fact == "asks":
-            calls.append(Call(*words, int(at), None, "killed", None))
+            calls.append(Call(*words, at, None, "killed", None))
         elif fact == "told":
             last = calls[-1] if calls else None
             if words[3] not in OF_LATCHES or not last or list(last[:3]) != words[:3]:
-                raise ValueError(line.strip())
+                raise ValueError(f"{at} {fact} {words}")
             arrived = int(words[4])
-            calls[-1] = last._replace(ended=int(at), outcome=words[3], arrived=arrived if arrived >= 0 else None)
+            calls[-1] = last._replace(ended=at, outcome=words[3], arrived=arrived if arrived >= 0 else None)
     return calls
 
 
@@ -70,7 +68,7 @@ def early(latch, calls, arrivals):
 
 
 def shut_again(latch, calls, _):
-    """Who asks after somebody was told that it is open is not told that it is not."""
+    """A call that begins after somebody was told that it is open is not told that it is not."""
     first = opened(calls)
     for call in calls:
         if first is not None and call.begun > first and call.outcome in ("shut", "arrived"):
@@ -101,7 +99,7 @@ def gone(latch, calls, _):
 
 
 def left_behind(latch, calls, arrivals, waiters):
-    """All arrive in the end, and who waits is told."""
+    """All arrive in the end, and each waiter is told."""
     last = max((call.ended for call in calls if call.ended is not None), default=0)
     missing = arrivals - len(arrived_by(calls, last))
     told = {call.who for call in calls if call.action == "wait" and call.outcome == "open"}

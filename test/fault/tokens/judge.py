@@ -8,6 +8,8 @@ own fault.
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from facts import read_facts
+
 NAME = "token"  # of the lease
 ROUNDED = 20_000  # us: times are told in whole ms, and looked at a little later
 FOREVER = 2 ** 62
@@ -116,15 +118,12 @@ FACTS |= {"begin": lambda *_: None, "end": lambda *_: None}
 
 
 def read(lives):
-    """Of (label, lines) of all processes. One that was killed leaves its last line cut: it does not count."""
+    """Of (label, lines) of all processes."""
     record = Record()
     for label, lines in lives:
         reader = Reader(label, record)
-        for line in lines:
-            if not line.endswith("\n"):
-                break
-            at, fact, *words = line.split()
-            FACTS[fact](reader, int(at), *words)
+        for at, fact, words in read_facts(lines):
+            FACTS[fact](reader, at, *words)
     return record
 
 
@@ -199,7 +198,7 @@ def back_again(record):
 
 
 def outlives(record, faults, quorum):
-    """Who is broken is told so by the time that the breaker was told; unless a quorum of masters has data from before
+    """A holder that is broken is told so by the time that the breaker was told; unless a quorum of masters has data from before
     it."""
     ends = first(record.returns)
     for one in record.breaks:
