@@ -78,11 +78,13 @@ extern const char *const story_wrongs[]; /* by what a step has wrong; the first 
 
 /* ---- its rules.c ---- */
 
-#define MODEL(the_rules)                                                                           \
+/* `must_end`: every world must be able to come to the goal. */
+#define MODEL(the_rules, must_end)                                                                 \
     (struct model)                                                                                 \
     {                                                                                              \
         .rules = (the_rules), .words = model_words(the_rules), .world_size = sizeof(struct world), \
-        .wrong_at = offsetof(struct step, wrong),                                                  \
+        .wrong_at = offsetof(struct step, wrong), .honest_at = offsetof(struct step, honest),      \
+        .is_goal = (must_end) ? model_is_goal : NULL,                                              \
         .stuck_words = "nobody who is honest gets any further"                                     \
     }
 

@@ -47,12 +47,7 @@ static void set_world(struct rules *rules, enum mutant mutant)
 
 static struct model model_of(const struct rules *rules)
 {
-    bool must_end = rules->question == PROGRESS || rules->question == SLEEPER;
-    struct model model = MODEL(rules);
-    model.honest_at = offsetof(struct step, honest);
-    if (must_end)
-        model.is_goal = model_is_goal;
-    return model;
+    return MODEL(rules, rules->question == PROGRESS || rules->question == SLEEPER);
 }
 
 static const struct rules_number numbers[] = {

@@ -73,11 +73,7 @@ static bool has_goal(const struct rules *rules)
 
 static struct model model_of(const struct rules *rules)
 {
-    struct model model = MODEL(rules);
-    model.honest_at = offsetof(struct step, honest);
-    if (has_goal(rules))
-        model.is_goal = model_is_goal;
-    return model;
+    return MODEL(rules, has_goal(rules));
 }
 
 static const struct rules_number numbers[] = {

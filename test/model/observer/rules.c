@@ -65,10 +65,7 @@ static void set_world(struct rules *rules, enum mutant mutant)
 
 static struct model model_of(const struct rules *rules)
 {
-    struct model model = MODEL(rules);
-    model.honest_at = offsetof(struct step, honest);
-    if (rules->question == PROGRESS)
-        model.is_goal = model_is_goal;
+    struct model model = MODEL(rules, rules->question == PROGRESS);
     model.stuck_words = "the observer is not told what stands";
     return model;
 }

@@ -41,11 +41,8 @@ static void set_world(struct rules *rules, enum mutant mutant)
 
 static struct model model_of(const struct rules *rules)
 {
-    struct model model = MODEL(rules);
-    model.honest_at = offsetof(struct step, honest);
+    struct model model = MODEL(rules, rules->question == PROGRESS);
     model.idle_at = offsetof(struct step, idle);
-    if (rules->question == PROGRESS)
-        model.is_goal = model_is_goal;
     model.looks_for_rest = rules->question == REST;
     return model;
 }

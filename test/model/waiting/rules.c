@@ -31,11 +31,7 @@ static void set_world(struct rules *rules, enum mutant mutant)
 
 static struct model model_of(const struct rules *rules)
 {
-    struct model model = MODEL(rules);
-    model.honest_at = offsetof(struct step, honest);
-    if (rules->question == PROGRESS)
-        model.is_goal = model_is_goal;
-    return model;
+    return MODEL(rules, rules->question == PROGRESS);
 }
 
 static const struct rules_number numbers[] = {
