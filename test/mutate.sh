@@ -138,7 +138,7 @@ within() { printf '/^[a-z].*[ *]%s\\(/,/^\\}/s~%s~%s~' "$1" "$2" "$3"; }
 
 # What is one name.
 mutant names-by-bytes ground/names.c "$(within names_are_same 'ends_are_same\(a, b\) \&\&' 'true \&\&')"
-mutant slots-by-prefix ground/slots.c "$(within slots_are_of_one_name 'its.length == other.length \&\& ' '')"
+mutant slots-by-prefix ground/slots.c "$(within slots_are_of_one_name 'slices_are_same\(slot_name\(a\), slot_name\(b\)\)' 'memcmp(slot_name(a).bytes, slot_name(b).bytes, slot_name(a).length) == 0')"
 # What a majority is, and how long it lasts.
 mutant quorum-half ground/quorum.c "$(within quorum_of 'masters \+ 2' 'masters + (masters < 2 ? 2 : 0)')"
 mutant won-too-early ground/quorum.c "$(within quorum_verdict 'yes >= quorum' 'yes + 1 >= quorum')"
@@ -708,7 +708,7 @@ mutant barrier-departs-by-name recipes/barrier.c "$(within party_depart '= true'
 mutant barrier-departs-twice recipes/barrier.c "$(within party_depart_all ' \&\& !departs' '')"
 mutant barrier-own-token recipes/barrier.c "$(within party_begin '!party->token_length' 'true')"
 mutant barrier-named-twice recipes/barrier_passage.c "$(within passage_all_are_there '!passage_is_repeated\(all, token\) \&\& ' '')"
-mutant barrier-like-names recipes/barrier_passage.c "$(within passage_has_line 'line.length == token.length \&\& memcmp\(line.bytes, token.bytes, line.length\)' 'memcmp(line.bytes, token.bytes, line.length < token.length ? line.length : token.length)')"
+mutant barrier-like-names recipes/barrier_passage.c "$(within passage_has_line 'slices_are_same\(line, token\)' 'memcmp(line.bytes, token.bytes, line.length < token.length ? line.length : token.length) == 0')"
 mutant barrier-heard-of-one recipes/barrier_passage.c "$(within passage_heard_until 'heard, e->quorum\)' 'heard, 1)')"
 mutant barrier-heard-of-more recipes/barrier_passage.c "$(within passage_heard_until 'heard >= e->quorum' 'heard > e->quorum')"
 mutant barrier-old-passed recipes/barrier_passage.c "$(within passage_count ' \&\& passage_stands\(e, party, i\)' '')"

@@ -59,7 +59,7 @@ static redlock_code check_names(redlock *client, const redlock_name *names, size
     return REDLOCK_OK;
 }
 
-static redlock_code check_lease_token(redlock *client, const char *token)
+redlock_code calls_check_token(redlock *client, const char *token)
 {
     if (!token || !*token || strlen(token) > TOKEN_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a token is 1 to %d bytes long", TOKEN_MAX);
@@ -233,7 +233,7 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
     struct terms terms;
     redlock_code code = begin_acting(client, lease, names, count, callback);
     if (!code)
-        code = check_lease_token(client, token);
+        code = calls_check_token(client, token);
     if (!code)
         code = terms_read(client, options, &terms);
     if (!code && terms.fence)
@@ -253,7 +253,7 @@ redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
 {
     redlock_code code = begin_acting(client, lease, names, count, callback);
     if (!code)
-        code = check_lease_token(client, token);
+        code = calls_check_token(client, token);
     if (!code)
         code = new_lease(client, lease, names, count, &(struct terms){0}, token, callback, data);
     if (!code)
@@ -277,7 +277,7 @@ redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
 {
     redlock_code code = begin_acting(client, lease, name, 1, callback);
     if (!code)
-        code = check_lease_token(client, token);
+        code = calls_check_token(client, token);
     if (!code && (slot < 0 || slot >= REDLOCK_PERMITS_MAX))
         code = client_fail(client, REDLOCK_E_ARGUMENT, "a slot is 0 to %d, not %d",
                            REDLOCK_PERMITS_MAX - 1, slot);
@@ -310,11 +310,6 @@ redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlo
 redlock_code calls_check(redlock *client)
 {
     return check_client(client);
-}
-
-redlock_code calls_check_token(redlock *client, const char *token)
-{
-    return check_lease_token(client, token);
 }
 
 redlock_code calls_check_name(redlock *client, const redlock_name *name)

@@ -41,6 +41,5 @@ bool slots_are_of_one_name(const struct names *a, const struct names *b)
 {
     if (!a->slot || !b->slot)
         return false;
-    struct slice its = slot_name(a), other = slot_name(b);
-    return its.length == other.length && memcmp(its.bytes, other.bytes, its.length) == 0;
+    return slices_are_same(slot_name(a), slot_name(b));
 }

@@ -334,9 +334,7 @@ static void hear_answer(struct engine *e, struct lease *lease, unsigned master,
                         const struct reply *reply)
 {
     struct round *round = lease_round(lease);
-    if (!round)
-        return;
-    if (reply->tag.round != round->number)
+    if (!round || reply->tag.round != round->number)
         return;
     /* Each refresh of a place tells the clock, also when the next one is under way. */
     bool refreshes = round->kind == REQUEST_QUEUE && reply->tag.kind == REQUEST_QUEUE;

@@ -31,7 +31,7 @@ static bool passage_has_line(struct slice lines, struct slice token)
 {
     struct slice line;
     while (lines_next(&lines, &line))
-        if (line.length == token.length && memcmp(line.bytes, token.bytes, line.length) == 0)
+        if (slices_are_same(line, token))
             return true;
     return false;
 }
@@ -101,8 +101,8 @@ static bool passage_bars(const struct engine *e, const struct party *party, unsi
            passage_stands(e, party, master);
 }
 
-/* Who passes with this party has found it on a quorum of open masters: on one of those that are
- * counted here, which would have said so. */
+/* A party that passes with this one has found it on a quorum of open masters: on one of those that
+ * are counted here, which would have said so. */
 bool passage_is_left(const struct engine *e, const struct party *party)
 {
     if (party->comes_back || party->unheard || party->was_open)
