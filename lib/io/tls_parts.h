@@ -60,7 +60,7 @@ const char *tls_reason(void);
 /* The name that the master's certificate must be for. */
 const char *tls_wanted_name(const struct tls *tls);
 
-/* Who a certificate is for, and who made it, as people should read it; cut to `size`. */
+/* The subject of a certificate and its issuer, as people should read them; cut to `size`. */
 void tls_name_of(X509 *certificate, char *name, size_t size);
 void tls_issuer_of(X509 *certificate, char *name, size_t size);
 

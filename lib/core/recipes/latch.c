@@ -184,14 +184,14 @@ static usec latcher_pause(struct engine *e, struct latcher *latcher)
     return engine_jitter(e, AGAIN_LEAST, longest > 2 * AGAIN_LEAST ? longest : 2 * AGAIN_LEAST);
 }
 
-/* Whoever reads what is there would take two tries with one id for one. */
+/* A reader of what is there would take two tries with one id for one. */
 static void latcher_draw_next_id(struct latcher *latcher)
 {
     unsigned digits = 2, tries = ++latcher->again % 100;
     snprintf(latcher->record.id + TOKEN_TEXT - digits, digits + 1, "%02u", tries);
 }
 
-/* What was answered before counts no more.  Whoever else is making one takes it away as well. */
+/* What was answered before counts no more.  Another maker takes it away as well. */
 static void latcher_start_over(struct engine *e, struct latcher *latcher)
 {
     latch_withdraw(e, latcher);

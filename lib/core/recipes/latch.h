@@ -93,9 +93,8 @@ bool latch_is_mending(const struct engine *engine, const struct latcher *latcher
 /* Takes away what was not made: it is in nobody's way then.  Where somebody has arrived at it, it
  * stays. */
 void latch_withdraw(struct engine *engine, struct latcher *latcher);
-/* Who began to make a latch so long before has given up, and so has whoever began to make one while
- * that still went on: a master takes it away for others than its maker when it has had it for so
- * long. */
+/* The age from which a master takes a latch away for others than its maker.  By then the maker has
+ * given up, and so has every maker that began while this one still went on. */
 usec latch_old_age(const struct engine *engine);
 /* Takes away what others have left of latches that no quorum can have. */
 void latch_clear_all(struct engine *engine, struct latcher *latcher);
@@ -107,8 +106,8 @@ void latch_drop(struct engine *engine, struct latcher *latcher, unsigned master)
 bool tally_has(const struct engine *engine, const struct latcher *latcher, unsigned master);
 /* The number of masters that have it, and were asked at `from` or later; 0: at any time. */
 unsigned tally_readers(const struct engine *engine, const struct latcher *latcher, usec from);
-/* So many must be read before the latch is put on another one: every arrival that was told to be
- * counted is on more of them than may be wrong. */
+/* The number of masters to read before the latch is put on another one: of these masters, more than
+ * may be wrong have each arrival that a caller was told is counted. */
 unsigned tally_readers_enough(const struct engine *engine);
 /* What a quorum of masters says, of the id that is asked for, or of any; NULL if there is none. */
 const struct latch_record *tally_found(const struct engine *engine, const struct latcher *latcher);
@@ -119,8 +118,8 @@ const struct latch_record *tally_other(const struct engine *engine, const struct
 /* A quorum of masters says this. */
 bool tally_has_quorum(const struct engine *engine, const struct latcher *latcher,
                       const struct latch_record *record);
-/* Others were made at the same time, on so many masters each that no quorum can have any of them.
- */
+/* Makers that began at the same time have split the masters: no quorum can have any of their
+ * latches. */
 bool tally_is_split(const struct engine *engine, const struct latcher *latcher);
 
 /* The number of arrivals that at least `least` masters count. */

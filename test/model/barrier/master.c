@@ -19,7 +19,7 @@ static int size_of(uint8_t set)
     return __builtin_popcount(set);
 }
 
-/* Who is not counted any more is forgotten, unless the master is open. */
+/* A party that is not counted any more is forgotten, unless the master is open. */
 static void sweep(const struct rules *rules, struct data *data)
 {
     for (int c = 0; c < rules->parties; c++)

@@ -47,7 +47,7 @@ static bool may_ask(const struct visit *v, int c, int i)
     const struct link *link = &v->now->master[i].link[c];
     if (!(party->phase == AWAY || is_asking(party)) || link->stage != IDLE || link->stale)
         return false;
-    /* Who is uncertain may as well ask again. */
+    /* A party that is uncertain may as well ask again. */
     if (party_errand(party) == DEPART && !party->uncertain &&
         (!link->touched || link->known.stand == GONE))
         return false;

@@ -30,7 +30,7 @@ int client_told(const struct rules *rules, const struct world *world, int c, int
     return told;
 }
 
-/* Who goes on does so with a fresh token; the former one is there until its release comes. */
+/* A waiter goes on with a fresh token; the former one is there until its release comes. */
 void client_give_back(const struct rules *rules, struct world *world, int c, int j, bool moves)
 {
     bool same = moves && broken(rules, REBIND_SAME_TOKEN);

@@ -228,7 +228,7 @@ void client_end_upgrade(const struct rules *rules, struct world *world, int c, b
 
 /* ---- what it gives back ------------------------------------------------------------------- */
 
-/* Who goes on does so with a fresh token, and the former one is there until its release is
+/* A waiter goes on with a fresh token, and the former one is there until its release is
  * carried out. */
 static void rename_token(struct master *master, int c)
 {
