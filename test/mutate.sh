@@ -407,7 +407,7 @@ mutant room-of-another lease/attempt.c "$(within attempt_make_room 'round_begin\
 mutant in-vain-had-question lease/acquiring.c "$(within fail_round 'if \(round\)$' '')"
 mutant in-vain-goes-on lease/acquiring.c "$(within fail_round '!round \|\| ' '')"
 mutant put-away-had-question lease/holding.c "$(within holding_put_round_away 'lease->attempt->round \&\& ' '')"
-mutant heard-had-question lease/machine.c "$(within hear_answer 'if \(!round\)' 'if (false)')"
+mutant heard-had-question lease/machine.c "$(within hear_answer '!round \|\| ' '')"
 mutant in-vain-was-drawn lease/acquiring.c "$(within plan_retry 'lease_round\(lease\) \&\& ' '')"
 mutant lost-had-question lease/releasing.c "$(within lose 'lease_round\(lease\)\)' 'lease->attempt)')"
 mutant broken-had-question lease/machine.c "$(within note_broken 'round \&\& ' '')"
