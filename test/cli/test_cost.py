@@ -1,7 +1,7 @@
 """What each kind of request may cost a master: the worst that a client may ask where 1,000 wait, read or look on, with
 names of 1,024 bytes.  A master does one thing at a time, and a client waits 50 ms for an answer, at the least.
 
-COST_TABLE=1 prints the table of doc/benchmarks.md."""
+COST_TABLE=1 prints a table, whose dearest rows doc/benchmarks.md has."""
 # rule: K6, K7, P13
 
 import os
