@@ -3,10 +3,9 @@
 #include <ctype.h>
 #include <stdalign.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "options.h"
 
 static const struct questions *asked;
 static struct {
@@ -14,7 +13,7 @@ static struct {
     int question;               /* -1: each */
     int mutant;
     int most;
-    struct flags flags;
+    bool quiet, mutants, list;
 } wish;
 
 /* "open-on-one" for OPEN_ON_ONE; until the next call. */
@@ -114,7 +113,7 @@ static bool search(int question, int mutant)
            search.depth, seconds, result(&search));
     fflush(stdout);
     bool found = search_found(&search);
-    if (found && !wish.flags.quiet)
+    if (found && !wish.quiet)
         print_story(&search);
     search_free(&search);
     return found;
@@ -170,39 +169,13 @@ static int list(void)
 
 /* ---- The command line ---- */
 
-static bool set_number(const char *option, const char *word)
-{
-    for (int i = 0; i < asked->numbers_count; i++) {
-        const struct rules_number *number = &asked->numbers[i];
-        if (strcmp(option, number->option) == 0) {
-            wish.numbers[i] = options_number(option, word, number->least, number->most);
-            return true;
-        }
-    }
-    return false;
-}
+static const char *command;
 
-static void set_option(void *unused, const char *option, const char *word)
-{
-    (void)unused;
-    if (set_number(option, word))
-        return;
-    if (strcmp(option, "--most") == 0)
-        wish.most = options_number(option, word, 0, INT32_MAX);
-    else if (strcmp(option, "--ask") == 0)
-        wish.question = options_named("no such question", word, question_name, asked->count);
-    else if (strcmp(option, "--mutant") == 0)
-        wish.mutant = options_named("no such mutant", word, mutant_name, asked->mutants_count);
-    else
-        options_fail("no such option", option);
-}
-
-static const char *usage_text(const char *command)
+static const char *usage_text(void)
 {
     static char text[4096];
     FILE *to = fmemopen(text, sizeof text, "w");
-    const char *name = strrchr(command, '/');
-    fprintf(to, "usage: %s [OPTION]...\n  --ask QUESTION   ", name ? name + 1 : command);
+    fprintf(to, "usage: %s [OPTION]...\n  --ask QUESTION   ", command);
     for (int i = 0; i < asked->count; i++)
         fprintf(to, "%s%s", i ? ", " : "", question_name(i));
     fprintf(to, " (default: each)\n");
@@ -223,14 +196,80 @@ static const char *usage_text(const char *command)
     return text;
 }
 
+_Noreturn static void fail_usage(const char *what, const char *word)
+{
+    fprintf(stderr, "%s: %s: %s\n%s", command, what, word ? word : "", usage_text());
+    exit(64);
+}
+
+static int number_of(const char *option, const char *word, int least, int most)
+{
+    char *end = NULL;
+    long value = word ? strtol(word, &end, 10) : 0;
+    if (!word || end == word || *end || value < least || value > most)
+        fail_usage(option, word);
+    return (int)value;
+}
+
+static int named(const char *what, const char *word, const char *(*name_of)(int), int count)
+{
+    for (int i = 0; word && i < count; i++)
+        if (strcmp(word, name_of(i)) == 0)
+            return i;
+    fail_usage(what, word);
+}
+
+static bool set_flag(const char *option)
+{
+    bool *flag = strcmp(option, "--quiet") == 0     ? &wish.quiet
+                 : strcmp(option, "--mutants") == 0 ? &wish.mutants
+                 : strcmp(option, "--list") == 0    ? &wish.list
+                                                    : NULL;
+    if (flag)
+        *flag = true;
+    return flag;
+}
+
+static bool set_number(const char *option, const char *word)
+{
+    for (int i = 0; i < asked->numbers_count; i++) {
+        const struct rules_number *number = &asked->numbers[i];
+        if (strcmp(option, number->option) == 0) {
+            wish.numbers[i] = number_of(option, word, number->least, number->most);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void set_option(const char *option, const char *word)
+{
+    if (set_number(option, word))
+        return;
+    if (strcmp(option, "--most") == 0)
+        wish.most = number_of(option, word, 0, INT32_MAX);
+    else if (strcmp(option, "--ask") == 0)
+        wish.question = named("no such question", word, question_name, asked->count);
+    else if (strcmp(option, "--mutant") == 0)
+        wish.mutant = named("no such mutant", word, mutant_name, asked->mutants_count);
+    else
+        fail_usage("no such option", option);
+}
+
 int questions_ask(const struct questions *questions, char **words)
 {
     asked = questions;
     wish.question = -1;
     for (int i = 0; i < RULES_NUMBERS; i++)
         wish.numbers[i] = -1;
-    options_read(words, usage_text(words[0]), &wish.flags, set_option, NULL);
-    if (wish.flags.list)
+    const char *slash = strrchr(words[0], '/');
+    command = slash ? slash + 1 : words[0];
+    for (words++; *words; words++)
+        if (!set_flag(*words)) {
+            set_option(words[0], words[1]);
+            words++;
+        }
+    if (wish.list)
         return list();
-    return wish.flags.mutants ? search_mutants() : search_questions();
+    return wish.mutants ? search_mutants() : search_questions();
 }

@@ -49,6 +49,17 @@ struct move {
     const struct world *before, *next;
 };
 
+static inline uint8_t larger(uint8_t a, uint8_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A tick of what is left passes. */
+static inline void pass(uint8_t *ticks)
+{
+    *ticks -= *ticks > 0;
+}
+
 /* Those that stories are about are letters. */
 static inline char letter(int number)
 {
@@ -75,8 +86,15 @@ extern const char *const story_wrongs[]; /* by what a step has wrong; the first 
     enum mutant { NONE, mutant_table(MODEL_MUTANT, MODEL_MUTANT) MUTANTS }
 
 #define broken(rules, which) ((rules)->mutant == (which))
+#define quorum(rules)        ((rules)->masters / 2 + 1)
 
 /* ---- its rules.c ---- */
+
+/* "--late" is `late` of the rules, an int. */
+#define NUMBER(name, least, most, words)                                                           \
+    {                                                                                              \
+        "--" #name, offsetof(struct rules, name), least, most, words                               \
+    }
 
 /* `must_end`: every world must be able to come to the goal. */
 #define MODEL(the_rules, must_end)                                                                 \

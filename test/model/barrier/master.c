@@ -152,7 +152,7 @@ static void expire(const struct rules *rules, struct data *data, bool all)
 void master_tick(const struct rules *rules, struct master *master)
 {
     bool votes_again = master->abstains == 1;
-    master->abstains -= master->abstains > 0;
+    pass(&master->abstains);
     expire(rules, &master->data, votes_again);
     if (master->kept && --master->kept == 0)
         master->data =

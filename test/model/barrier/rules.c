@@ -51,23 +51,18 @@ static struct model model_of(const struct rules *rules)
 }
 
 static const struct rules_number numbers[] = {
-    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
-    {"--parties", offsetof(struct rules, parties), 1, PARTIES, ""},
-    {"--wanted", offsetof(struct rules, wanted), 1, PARTIES,
-     ": as many parties is the barrier for"},
-    {"--lasts", offsetof(struct rules, lasts), 0, LONGEST,
-     " ticks, for which what a master said counts; 0: for ever"},
-    {"--ttl", offsetof(struct rules, ttl), 0, 2, " ticks; 0: a count expires at any time"},
-    {"--abstain", offsetof(struct rules, abstain), 0, 2 * LONGEST + 1,
-     " ticks, for which a restarted master abstains"},
-    {"--kept", offsetof(struct rules, kept), 0, 15,
-     " ticks, for which an open barrier is kept; 0: for ever"},
-    {"--restarts", offsetof(struct rules, restarts), 0, 3, " times a master restarts"},
-    {"--late", offsetof(struct rules, late), 0, 6, " messages are late, or connections end"},
-    {"--deaths", offsetof(struct rules, deaths), 0, 3, " parties die"},
-    {"--expiries", offsetof(struct rules, expiries), 0, 3, " counts end at any time"},
-    {"--returns", offsetof(struct rules, returns), 0, 3,
-     " times a party comes back with its token"},
+    NUMBER(masters, 1, MASTERS, ""),
+    NUMBER(parties, 1, PARTIES, ""),
+    NUMBER(wanted, 1, PARTIES, ": as many parties is the barrier for"),
+    NUMBER(lasts, 0, LONGEST, " ticks, for which what a master said counts; 0: for ever"),
+    NUMBER(ttl, 0, 2, " ticks; 0: a count expires at any time"),
+    NUMBER(abstain, 0, 2 * LONGEST + 1, " ticks, for which a restarted master abstains"),
+    NUMBER(kept, 0, 15, " ticks, for which an open barrier is kept; 0: for ever"),
+    NUMBER(restarts, 0, 3, " times a master restarts"),
+    NUMBER(late, 0, 6, " messages are late, or connections end"),
+    NUMBER(deaths, 0, 3, " parties die"),
+    NUMBER(expiries, 0, 3, " counts end at any time"),
+    NUMBER(returns, 0, 3, " times a party comes back with its token"),
 };
 
 MODEL_MAIN

@@ -165,11 +165,6 @@ struct step {
     bool honest;
 };
 
-static inline int quorum(const struct rules *rules)
-{
-    return rules->masters / 2 + 1;
-}
-
 /* ---- master.c ------------------------------------------------------------------- */
 
 uint8_t master_counts(const struct rules *rules, const struct master *master); /* a set */

@@ -62,15 +62,10 @@ void master_restart(const struct rules *rules, struct world *world, int i)
     heir_cut(rules, world, i);
 }
 
-static void count_down(uint8_t *ticks)
-{
-    *ticks -= *ticks > 0;
-}
-
 void master_tick(const struct rules *rules, struct world *world, int i)
 {
     struct master *master = &world->master[i];
-    count_down(&master->mark);
+    pass(&master->mark);
     for (int k = 0; k < rules->renewals; k++)
-        count_down(&master->renewal[k].late_in);
+        pass(&master->renewal[k].late_in);
 }

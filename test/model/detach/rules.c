@@ -27,10 +27,9 @@ static struct model model_of(const struct rules *rules)
 }
 
 static const struct rules_number numbers[] = {
-    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
-    {"--renewals", offsetof(struct rules, renewals), 1, RENEWALS,
-     " of the holder that a master may still carry out at once"},
-    {"--ttl", offsetof(struct rules, ttl), 1, 4, " ticks: the holder's, and the longest"},
+    NUMBER(masters, 1, MASTERS, ""),
+    NUMBER(renewals, 1, RENEWALS, " of the holder that a master may still carry out at once"),
+    NUMBER(ttl, 1, 4, " ticks: the holder's, and the longest"),
 };
 
 MODEL_MAIN

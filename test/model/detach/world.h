@@ -117,11 +117,6 @@ struct step {
     enum wrong wrong;
 };
 
-static inline int quorum(const struct rules *rules)
-{
-    return rules->masters / 2 + 1;
-}
-
 /* Of a renewal that is asked now: it counts at its last tick, too. */
 static inline uint8_t whole_time(const struct rules *rules)
 {

@@ -1,7 +1,7 @@
 /*
  * A world in a few words.  Honest masters are alike, so they are sorted, and so are those that lie.
  */
-#include "fence.h"
+#include "world.h"
 
 #include "../bits.h"
 
@@ -28,9 +28,16 @@ INLINE void attempts_fields(struct bits *bits, struct world *world)
 /* All masters in one chunk, the attempts in the last word. */
 enum {
     MASTER_BITS = 4 * MOST_ATTEMPTS + MOST_ATTEMPTS + 2 + 4,
-    WORDS_OF_MASTERS = FENCE_WORDS - 1
+    WORDS = 3,
+    WORDS_OF_MASTERS = WORDS - 1
 };
 _Static_assert(MASTER_BITS *MASTERS <= CHUNK, "room for the masters");
+
+unsigned model_words(const struct rules *rules)
+{
+    (void)rules;
+    return WORDS;
+}
 
 void model_pack(const struct rules *rules, const struct world *of, uint64_t *words)
 {

@@ -84,7 +84,7 @@ static bool counts_arrival(const struct rules *rules, const struct world *world,
     int count = 0;
     for (int i = 0; i < rules->masters; i++)
         count += known_counts_as_stored(rules, world, c, i);
-    return count >= quorum(rules) - broken(rules, ARRIVED_ON_FEWER);
+    return count >= quorum_of(rules) - broken(rules, ARRIVED_ON_FEWER);
 }
 
 static bool knows_open(const struct rules *rules, const struct world *world, int c)
@@ -94,7 +94,7 @@ static bool knows_open(const struct rules *rules, const struct world *world, int
         count +=
             known_counts_as_stored(rules, world, c, i) && world->master[i].link[c].stands == OPEN;
     return broken(rules, OPEN_UNSTORED) ||
-           count >= (broken(rules, OPEN_ON_ONE) ? 1 : quorum(rules));
+           count >= (broken(rules, OPEN_ON_ONE) ? 1 : quorum_of(rules));
 }
 
 /* From then on each master is to say again what it has. */
@@ -143,7 +143,7 @@ static bool is_taken_away(const struct rules *rules, const struct world *world, 
         const struct master *master = &world->master[i];
         had += master->forgot >> id & 1 || (master->record.of_run && master->record.id == id);
     }
-    return (world->made >> id & 1) && had < quorum(rules);
+    return (world->made >> id & 1) && had < quorum_of(rules);
 }
 
 void client_settle(const struct rules *rules, struct world *world)
@@ -163,7 +163,7 @@ void client_settle(const struct rules *rules, struct world *world)
 
 static enum end end_of_creation(const struct rules *rules, const struct world *world, int c)
 {
-    if (known_readers(rules, world, c, 0) >= quorum(rules) - broken(rules, MADE_ON_FEWER))
+    if (known_readers(rules, world, c, 0) >= quorum_of(rules) - broken(rules, MADE_ON_FEWER))
         return MADE;
     return known_is_held(rules, world, c) ? HELD : PENDING;
 }

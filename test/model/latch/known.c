@@ -50,7 +50,7 @@ int known_found(const struct rules *rules, const struct world *world, int c)
         int same = 0;
         for (int i = 0; i < rules->masters; i++)
             same += says(rules, world, c, i, id);
-        if (same >= quorum(rules) && (rules->any || id == world->client[c].id))
+        if (same >= quorum_of(rules) && (rules->any || id == world->client[c].id))
             return id;
     }
     return NOBODYS;
@@ -99,7 +99,7 @@ bool known_is_open(const struct rules *rules, const struct world *world, int c)
 
 bool known_is_shut(const struct rules *rules, const struct world *world, int c)
 {
-    return known_readers(rules, world, c, 0) >= quorum(rules) - broken(rules, SHUT_ON_FEWER) &&
+    return known_readers(rules, world, c, 0) >= quorum_of(rules) - broken(rules, SHUT_ON_FEWER) &&
            !count_open(rules, world, c) &&
            count_bits(known_arrived(rules, world, c, 1)) < rules->of;
 }
@@ -120,7 +120,7 @@ static bool can_have(const struct rules *rules, const struct world *world, int c
     int may = rules->spare - broken(rules, GONE_BY_FEWER);
     for (int i = 0; i < rules->masters; i++)
         may += (id && says(rules, world, c, i, id)) || !is_known(rules, world, c, i, verified);
-    return may >= quorum(rules);
+    return may >= quorum_of(rules);
 }
 
 bool known_is_gone(const struct rules *rules, const struct world *world, int c, bool verified)
@@ -165,8 +165,8 @@ bool known_is_split(const struct rules *rules, const struct world *world, int c)
 
 static int readers_enough(const struct rules *rules)
 {
-    int vouched = rules->masters - quorum(rules) + 2 * rules->spare + 1;
-    int enough = vouched > quorum(rules) ? vouched : quorum(rules);
+    int vouched = rules->masters - quorum_of(rules) + 2 * rules->spare + 1;
+    int enough = vouched > quorum_of(rules) ? vouched : quorum_of(rules);
     return enough - broken(rules, MENDED_FROM_FEWER);
 }
 
@@ -179,7 +179,7 @@ static bool is_kept(const struct rules *rules, const struct world *world, int c,
         bool is_used = link->arrived || link->stands == OPEN || broken(rules, CLEARS_BESIDE_UNUSED);
         keepers += known_has(rules, world, c, i) && is_used && link->rank >= from;
     }
-    return keepers >= quorum(rules);
+    return keepers >= quorum_of(rules);
 }
 
 static bool may_clear(const struct rules *rules, const struct world *world, int c, int i)

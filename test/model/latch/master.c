@@ -19,7 +19,7 @@ bool master_quorum_has(const struct rules *rules, const struct world *world, int
         const struct master *master = &world->master[i];
         has += master->lies || (master->record.of_run && master->record.id == id);
     }
-    return has >= quorum(rules);
+    return has >= quorum_of(rules);
 }
 
 static void take_in(const struct rules *rules, struct record *record, uint8_t arrived, bool open)

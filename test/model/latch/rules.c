@@ -77,19 +77,18 @@ static struct model model_of(const struct rules *rules)
 }
 
 static const struct rules_number numbers[] = {
-    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
-    {"--spare", offsetof(struct rules, spare), 0, 1, " masters that may be wrong"},
-    {"--liars", offsetof(struct rules, liars), 0, 1, " that says what it likes"},
-    {"--down", offsetof(struct rules, down), 0, 1, " that nobody reaches"},
-    {"--of", offsetof(struct rules, of), 1, 3, " arrivals open it"},
-    {"--creators", offsetof(struct rules, creators), 0, CREATORS, " (with 0 the latch is there)"},
-    {"--arrivers", offsetof(struct rules, arrivers), 0, ARRIVERS, ""},
-    {"--readers", offsetof(struct rules, readers), 0, 3, "; 4 clients altogether"},
-    {"--any", offsetof(struct rules, any), 0, 1,
-     ": 1: those who arrive and read do not know the id"},
-    {"--late", offsetof(struct rules, late), 0, 6, " requests are late, or their answers lost"},
-    {"--restarts", offsetof(struct rules, restarts), 0, 3, " masters restart"},
-    {"--quarantine", offsetof(struct rules, quarantine), 1, 4, " ticks"},
+    NUMBER(masters, 1, MASTERS, ""),
+    NUMBER(spare, 0, 1, " masters that may be wrong"),
+    NUMBER(liars, 0, 1, " that says what it likes"),
+    NUMBER(down, 0, 1, " that nobody reaches"),
+    NUMBER(of, 1, 3, " arrivals open it"),
+    NUMBER(creators, 0, CREATORS, " (with 0 the latch is there)"),
+    NUMBER(arrivers, 0, ARRIVERS, ""),
+    NUMBER(readers, 0, 3, "; 4 clients altogether"),
+    NUMBER(any, 0, 1, ": 1: those who arrive and read do not know the id"),
+    NUMBER(late, 0, 6, " requests are late, or their answers lost"),
+    NUMBER(restarts, 0, 3, " masters restart"),
+    NUMBER(quarantine, 1, 4, " ticks"),
 };
 
 MODEL_MAIN

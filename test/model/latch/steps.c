@@ -230,24 +230,19 @@ static void restart(const struct visit *v, int i)
         }
 }
 
-static void count_down(uint8_t *ticks)
-{
-    *ticks -= *ticks > 0;
-}
-
 static void tick(const struct visit *v)
 {
     struct world next = *v->now;
     for (int i = 0; i < v->rules->masters; i++) {
-        count_down(&next.master[i].quarantine);
+        pass(&next.master[i].quarantine);
         struct record *record = &next.master[i].record;
         record->age += record->id && record->age < old_age(v->rules);
         for (int c = 0; c < clients(v->rules) && !broken(v->rules, ACKS_FOR_EVER); c++)
-            count_down(&next.master[i].link[c].left);
+            pass(&next.master[i].link[c].left);
     }
     for (int c = 0; c < v->rules->creators; c++)
         if (!broken(v->rules, MADE_FOR_EVER))
-            count_down(&next.client[c].left);
+            pass(&next.client[c].left);
     take(v, step_of(TICK, 0, 0), &next);
 }
 
@@ -326,7 +321,7 @@ void model_begin(const struct visit *v)
     for (int is_told = is_beside && rules->restarts; is_told <= is_beside; is_told++) {
         begin_with(v, is_made ? rules->masters : 0, is_told);
         if (is_made && rules->question != FULL)
-            begin_with(v, quorum(rules) - rules->liars, is_told);
+            begin_with(v, quorum_of(rules) - rules->liars, is_told);
     }
 }
 
@@ -353,7 +348,7 @@ bool model_is_goal(const struct rules *rules, const struct world *world)
             has[id] += master->lies || (master->record.of_run && master->record.id == id);
     }
     for (int id = X; id <= Z; id++)
-        if (has[id] >= quorum(rules) && has[id] < rules->masters)
+        if (has[id] >= quorum_of(rules) && has[id] < rules->masters)
             return false;
     return is_at_rest(rules, world);
 }

@@ -178,7 +178,7 @@ struct step {
     bool honest;
 };
 
-static inline int quorum(const struct rules *rules)
+static inline int quorum_of(const struct rules *rules)
 {
     return (rules->masters + 2 + rules->spare) / 2;
 }

@@ -71,19 +71,16 @@ static struct model model_of(const struct rules *rules)
 }
 
 static const struct rules_number numbers[] = {
-    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
-    {"--values", offsetof(struct rules, values), 1, VALUES, " are announced in each term"},
-    {"--ends", offsetof(struct rules, ends), 1, TERMS, " terms end"},
-    {"--handed", offsetof(struct rules, handed), 0, 1,
-     ": 1: the second term has the first one's token, 0: another"},
-    {"--kills", offsetof(struct rules, kills), 0, 1,
-     ": 1: a former connection is ended before a new one is used, 0: it is not"},
-    {"--subscribed", offsetof(struct rules, subscribed), 0, 1,
-     ": 1: pushes are heard from the start"},
-    {"--late", offsetof(struct rules, late), 0, 6, " messages are late"},
-    {"--breaks", offsetof(struct rules, breaks), 0, 3, " connections of the observer end"},
-    {"--looks", offsetof(struct rules, looks), 0, 3, " questions that nothing has called for"},
-    {"--restarts", offsetof(struct rules, restarts), 0, MASTERS, " masters restart"},
+    NUMBER(masters, 1, MASTERS, ""),
+    NUMBER(values, 1, VALUES, " are announced in each term"),
+    NUMBER(ends, 1, TERMS, " terms end"),
+    NUMBER(handed, 0, 1, ": 1: the second term has the first one's token, 0: another"),
+    NUMBER(kills, 0, 1, ": 1: a former connection is ended before a new one is used, 0: it is not"),
+    NUMBER(subscribed, 0, 1, ": 1: pushes are heard from the start"),
+    NUMBER(late, 0, 6, " messages are late"),
+    NUMBER(breaks, 0, 3, " connections of the observer end"),
+    NUMBER(looks, 0, 3, " questions that nothing has called for"),
+    NUMBER(restarts, 0, MASTERS, " masters restart"),
 };
 
 MODEL_MAIN

@@ -181,11 +181,6 @@ struct step {
     bool honest;
 };
 
-static inline int quorum(const struct rules *rules)
-{
-    return rules->masters / 2 + 1;
-}
-
 static inline uint8_t saying_of(int term, int number)
 {
     return FIRST + VALUES * term + number - 1;

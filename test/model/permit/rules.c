@@ -48,15 +48,15 @@ static struct model model_of(const struct rules *rules)
 }
 
 static const struct rules_number numbers[] = {
-    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
-    {"--slots", offsetof(struct rules, slots), 1, SLOTS, ""},
-    {"--clients", offsetof(struct rules, clients), 1, CLIENTS, ""},
-    {"--down", offsetof(struct rules, down), 0, 1, " masters that nobody reaches"},
-    {"--style", offsetof(struct rules, style), AS_WRITTEN, BOTH,
-     ": 0: moves as first written, 1: to each slot once, 2: keeps the old place"},
-    {"--late", offsetof(struct rules, late), 0, 6, " messages are late or lost"},
-    {"--restarts", offsetof(struct rules, restarts), 0, MASTERS, " masters restart without data"},
-    {"--crashes", offsetof(struct rules, crashes), 0, CLIENTS, " clients die"},
+    NUMBER(masters, 1, MASTERS, ""),
+    NUMBER(slots, 1, SLOTS, ""),
+    NUMBER(clients, 1, CLIENTS, ""),
+    NUMBER(down, 0, 1, " masters that nobody reaches"),
+    NUMBER(style, AS_WRITTEN, BOTH,
+           ": 0: moves as first written, 1: to each slot once, 2: keeps the old place"),
+    NUMBER(late, 0, 6, " messages are late or lost"),
+    NUMBER(restarts, 0, MASTERS, " masters restart without data"),
+    NUMBER(crashes, 0, CLIENTS, " clients die"),
 };
 
 MODEL_MAIN

@@ -121,11 +121,6 @@ struct step {
     bool honest, idle;
 };
 
-static inline int quorum(const struct rules *rules)
-{
-    return rules->masters / 2 + 1;
-}
-
 /* The last ones may be down: then they are in no step. */
 static inline int up(const struct rules *rules)
 {

@@ -358,11 +358,6 @@ void client_judge(const struct rules *rules, struct world *world)
     }
 }
 
-static void pass(uint8_t *ticks)
-{
-    *ticks -= *ticks > 0;
-}
-
 void client_tick(const struct rules *rules, struct world *world)
 {
     for (int c = 0; c < rules->clients; c++)

@@ -122,11 +122,6 @@ void data_take_back(const struct rules *rules, struct data *data, int owner, boo
         remove_reader(rules, data, owner);
 }
 
-static void pass(uint8_t *ticks)
-{
-    *ticks -= *ticks > 0;
-}
-
 void data_tick(const struct rules *rules, struct data *data)
 {
     pass(&data->left);

@@ -192,5 +192,5 @@ void master_tick(const struct rules *rules, struct master *master)
 {
     data_tick(rules, &master->data);
     data_tick(rules, &master->saved);
-    master->quarantine -= master->quarantine > 0;
+    pass(&master->quarantine);
 }

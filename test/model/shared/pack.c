@@ -2,10 +2,9 @@
  * A world in a few words.  What no later step looks at is forgotten first, so that fewer
  * worlds differ.  Masters are alike, so they are sorted.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "world.h"
+
+#include "../bits.h"
 
 /* ---- what is forgotten ------------------------------------------------------------------ */
 
@@ -97,39 +96,7 @@ static void forget(const struct rules *rules, struct world *world)
 
 /* ---- bits ----------------------------------------------------------------------------------- */
 
-enum { BIT = 1, TIME = 2, KIND = 3, CLOCK = 4, WORD = 64, MASTER_WORDS = 3 };
-
-/* Fields are written and read by the same functions, in the same order, none across two
- * words.  They are inline since most of the time of a search is spent here. */
-struct bits {
-    uint64_t *words;
-    unsigned at;
-    bool reads;
-};
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void field(struct bits *bits, unsigned width, uint8_t *value)
-{
-    uint64_t mask = (1u << width) - 1;
-    if (bits->at % WORD + width > WORD)
-        bits->at += WORD - bits->at % WORD;
-    uint64_t *word = &bits->words[bits->at / WORD];
-    if (bits->reads)
-        *value = *word >> bits->at % WORD & mask;
-    else if (*value > mask)
-        abort();
-    else
-        *word |= (uint64_t)*value << bits->at % WORD;
-    bits->at += width;
-}
-
-INLINE void flag(struct bits *bits, bool *value)
-{
-    uint8_t as = *value;
-    field(bits, BIT, &as);
-    *value = as;
-}
+enum { TIME = 2, KIND = 3, CLOCK = 4 };
 
 INLINE void message_fields(struct bits *bits, struct message *message)
 {
@@ -202,63 +169,13 @@ INLINE void other_fields(const struct rules *rules, struct bits *bits, struct wo
     field(bits, KIND, &world->changes);
 }
 
-/* ---- words ------------------------------------------------------------------------------------
- */
+/* ---- words ------------------------------------------------------------------------------- */
 
 static unsigned words_of_master(const struct rules *rules)
 {
-    uint64_t words[MASTER_WORDS] = {0};
-    struct bits bits = {.words = words};
+    struct bits bits = {0};
     master_fields(rules, &bits, &(struct master){0});
     return (bits.at + WORD - 1) / WORD;
 }
 
-unsigned model_words(const struct rules *rules)
-{
-    return rules->masters * words_of_master(rules) + 1;
-}
-
-static void sort(uint64_t *low, uint64_t *high)
-{
-    uint64_t former[MASTER_WORDS];
-    if (memcmp(low, high, sizeof former) <= 0)
-        return;
-    memcpy(former, low, sizeof former);
-    memcpy(low, high, sizeof former);
-    memcpy(high, former, sizeof former);
-}
-
-void model_pack(const struct rules *rules, const struct world *of, uint64_t *words)
-{
-    struct world world = *of;
-    uint64_t master[MASTERS][MASTER_WORDS] = {0}, others = 0;
-    unsigned each = 0;
-    forget(rules, &world);
-    for (int i = 0; i < rules->masters; i++) {
-        struct bits bits = {.words = master[i]};
-        master_fields(rules, &bits, &world.master[i]);
-        each = (bits.at + WORD - 1) / WORD;
-    }
-    for (int last = rules->masters - 1; last > 0; last--)
-        for (int i = 0; i < last; i++)
-            sort(master[i], master[i + 1]);
-    for (int i = 0; i < rules->masters; i++)
-        for (unsigned k = 0; k < each; k++)
-            *words++ = master[i][k];
-    other_fields(rules, &(struct bits){.words = &others}, &world);
-    *words = others;
-}
-
-void model_unpack(const struct rules *rules, const uint64_t *words, struct world *world)
-{
-    unsigned each = (model_words(rules) - 1) / rules->masters;
-    *world = (struct world){0};
-    for (int i = 0; i < rules->masters; i++) {
-        uint64_t master[MASTER_WORDS];
-        memcpy(master, words, each * sizeof *words);
-        master_fields(rules, &(struct bits){.words = master, .reads = true}, &world->master[i]);
-        words += each;
-    }
-    uint64_t others = *words;
-    other_fields(rules, &(struct bits){.words = &others, .reads = true}, world);
-}
+PACKING(rules->masters, words_of_master(rules), 1)

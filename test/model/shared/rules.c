@@ -47,18 +47,14 @@ static struct model model_of(const struct rules *rules)
 }
 
 static const struct rules_number numbers[] = {
-    {"--masters", offsetof(struct rules, masters), 1, MASTERS, ""},
-    {"--clients", offsetof(struct rules, clients), 1, CLIENTS, ""},
-    {"--ttl", offsetof(struct rules, ttl), 1, 3, " ticks; order and progress have no time"},
-    {"--shorter", offsetof(struct rules, shorter), 0, 2,
-     ": the second client's ttl is as much shorter"},
-    {"--restarts", offsetof(struct rules, restarts), 0, MASTERS,
-     " masters restart (not with a queue)"},
-    {"--late", offsetof(struct rules, late), 0, ANY_NUMBER,
-     " messages are late or lost, 7: any number"},
-    {"--changes", offsetof(struct rules, changes), 0, 6, " downgrades and upgrades"},
-    {"--clocks", offsetof(struct rules, clocks), 2, HIGHEST_CLOCK - 1,
-     ": no logical clock goes further (order)"},
+    NUMBER(masters, 1, MASTERS, ""),
+    NUMBER(clients, 1, CLIENTS, ""),
+    NUMBER(ttl, 1, 3, " ticks; order and progress have no time"),
+    NUMBER(shorter, 0, 2, ": the second client's ttl is as much shorter"),
+    NUMBER(restarts, 0, MASTERS, " masters restart (not with a queue)"),
+    NUMBER(late, 0, ANY_NUMBER, " messages are late or lost, 7: any number"),
+    NUMBER(changes, 0, 6, " downgrades and upgrades"),
+    NUMBER(clocks, 2, HIGHEST_CLOCK - 1, ": no logical clock goes further (order)"),
 };
 
 MODEL_MAIN

@@ -180,11 +180,6 @@ struct step {
     bool honest;
 };
 
-static inline int quorum(const struct rules *rules)
-{
-    return rules->masters / 2 + 1;
-}
-
 static inline bool has_queue(const struct rules *rules)
 {
     return rules->question == ORDER || rules->question == PROGRESS;
@@ -199,11 +194,6 @@ static inline bool is_of_one(const struct rules *rules)
 static inline uint8_t ttl_of(const struct rules *rules, int c)
 {
     return rules->ttl - (c == 1 ? rules->shorter : 0);
-}
-
-static inline uint8_t larger(uint8_t a, uint8_t b)
-{
-    return a > b ? a : b;
 }
 
 /* ---- data.c --------------------------------------------------------------------- */

@@ -238,11 +238,6 @@ void client_cut(struct link *link)
     link->giving = link->raising = link->stale = false;
 }
 
-static void pass(uint8_t *ticks)
-{
-    *ticks -= *ticks > 0;
-}
-
 static void tick_at(const struct rules *rules, struct link *link)
 {
     pass(&link->refreshed);

@@ -190,11 +190,6 @@ void master_restart(const struct rules *rules, struct world *world, int i, enum 
     master->quarantine = rules->ttl - broken(rules, QUARANTINE_SHORT);
 }
 
-static void pass(uint8_t *ticks)
-{
-    *ticks -= *ticks > 0;
-}
-
 void master_tick(struct master *master)
 {
     pass(&master->left);

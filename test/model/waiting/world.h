@@ -172,16 +172,6 @@ struct step {
 };
 
 /* Whether a rule is broken. */
-static inline int quorum(const struct rules *rules)
-{
-    return rules->masters / 2 + 1;
-}
-
-static inline uint8_t larger(uint8_t a, uint8_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- master.c ------------------------------------------------------------------- */
 
 /* Each returns 1 + the waiter that the master gives the name to, if any. */

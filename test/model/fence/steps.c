@@ -7,7 +7,7 @@
  * clock := max(clock, fence).  Once a quorum of masters is known to be at the fence or above, the
  * fence is shown, not before.
  *
- * What must be true, with --timing
+ * What must be true: the questions
  *   free    a key may vanish at any moment, nothing is assumed of time: an attempt that
  *           asks first after another has shown its fence shows a higher one;
  *   leased  a key vanishes only when its attempt is over (given up, released, or no longer
@@ -23,7 +23,7 @@
  *   - A raise behind a grant that was lost would be refused, and so is never delivered.
  *   - A release: it can do no more than free the name behind the attempt's own requests,
  *     that is, the key vanishes and those still on their way are never delivered.
- *   - In --timing free, that an attempt is over: it takes no more steps, and no key cares.
+ *   - In free, that an attempt is over: it takes no more steps, and no key cares.
  *   - A client with several attempts: its links keep them in order, so it can do less than
  *     as many clients with one each.
  *   - Proposals, and their clamping to a master's own time: a grant may set the clock to
@@ -37,60 +37,9 @@
  * master can have stored before is taken for granted; the lowest such value is tried, and
  * one more.  A quarantine too short is none at all, since all messages may be late.
  */
-#include <stddef.h>
-
-#include "fence.h"
+#include "world.h"
 
 enum { HIGHEST_START = 2, HIGHEST_PROPOSAL = 3, HIGHEST_LIE = 4 };
-
-static const struct {
-    const char *name, *text;
-} mutants[MUTANTS] = {
-    [NONE] = {"none", "the rule as it is"},
-    [SECOND_ROUND_SKIPPED] = {"second-round-skipped", "the fence is shown, and raised nowhere"},
-    [STORED_BY_FEWER] = {"stored-by-fewer", "one master less than a quorum is at the fence"},
-    [SHOWN_BEFORE_STORED] = {"shown-before-stored", "the fence is shown while raises are sent"},
-    [FENCE_MINIMUM] = {"fence-minimum", "the fence is the smallest grant heard"},
-    [FENCE_MAXIMUM] = {"fence-maximum", "the fence is the largest grant heard, raised nowhere"},
-    [FENCE_STORED_ALREADY] = {"fence-stored-already",
-                              "the fence is the largest that a quorum of those heard reaches"},
-    [LARGEST_LEFT_OUT] = {"largest-left-out",
-                          "as many of the largest grants as may be lies are left out"},
-    [SMALLEST_LEFT_OUT] = {"smallest-left-out",
-                           "the fence is the smallest grant that cannot be a lie"},
-    [QUORUM_WITHOUT_SPARE] = {"quorum-without-spare", "a quorum is a plain majority"},
-    [ONE_MORE_LIAR] = {"one-more-liar", "one master more lies than two quorums tolerate"},
-    [NO_INCREMENT] = {"no-increment", "a grant sets clock := max(clock, proposal)"},
-    [NO_OWNER_CHECK] = {"no-owner-check", "a raise does not ask who owns the name"},
-    [GRANTED_THOUGH_TAKEN] = {"granted-though-taken", "a name that has an owner is granted"},
-    [SEEDED_WHEN_ABSENT] = {"seeded-when-absent", "a clock rolled back by a restart is kept"},
-    [RESTARTED_LOWER] = {"restarted-lower", "a restarted clock begins just below q + W"},
-    [QUARANTINE_SHORT] = {"quarantine-short",
-                          "a restarted master grants while an older lease may live"},
-};
-
-const char *fence_mutant_name(enum mutant mutant)
-{
-    return mutants[mutant].name;
-}
-
-const char *fence_mutant_text(enum mutant mutant)
-{
-    return mutants[mutant].text;
-}
-
-void fence_mutant_setting(enum mutant mutant, int *masters, int *spare)
-{
-    bool is_of_liars = mutant == LARGEST_LEFT_OUT || mutant == SMALLEST_LEFT_OUT ||
-                       mutant == QUORUM_WITHOUT_SPARE || mutant == ONE_MORE_LIAR;
-    *masters = mutant == QUORUM_WITHOUT_SPARE ? 5 : is_of_liars ? 4 : 3;
-    *spare = is_of_liars;
-}
-
-static bool broken(const struct visit *v, enum mutant mutant)
-{
-    return v->rules->mutant == mutant;
-}
 
 static int quorum_of(const struct rules *rules)
 {
@@ -102,11 +51,6 @@ int fence_honest(const struct rules *rules)
 {
     int tolerated = 2 * quorum_of(rules) - rules->masters - 1;
     return rules->masters - (rules->mutant == ONE_MORE_LIAR ? tolerated + 1 : rules->spare);
-}
-
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
 }
 
 static bool is_open(const struct attempt *attempt)
@@ -134,7 +78,7 @@ static void forget(struct world *world, const struct rules *rules, int a)
     if (!on_its_way(world, rules, a))
         attempt->fence = 0;
     attempt->floor = 0;
-    if (!rules->leased && world->attempt[rules->attempts - 1].phase != UNSENT)
+    if (!is_leased(rules) && world->attempt[rules->attempts - 1].phase != UNSENT)
         world->top = 0;
 }
 
@@ -150,7 +94,7 @@ static void ask(const struct visit *v, int a)
 {
     struct world next = *v->now;
     next.attempt[a].phase = OPEN;
-    next.attempt[a].floor = v->rules->leased ? 0 : next.top;
+    next.attempt[a].floor = is_leased(v->rules) ? 0 : next.top;
     for (int i = 0; i < v->rules->masters; i++)
         next.master[i].link[a] = ASKED;
     take(v, (struct step){.act = ASK, .attempt = a}, &next);
@@ -158,7 +102,7 @@ static void ask(const struct visit *v, int a)
 
 static bool sends_raises(const struct visit *v)
 {
-    return !broken(v, SECOND_ROUND_SKIPPED) && !broken(v, FENCE_MAXIMUM);
+    return !broken(v->rules, SECOND_ROUND_SKIPPED) && !broken(v->rules, FENCE_MAXIMUM);
 }
 
 /* The effect of a grant, or of none, on an attempt, with and without a fence. */
@@ -173,7 +117,7 @@ static int link_with(const struct visit *v, int fence, int link)
 
 static bool may_grant(const struct visit *v, const struct master *master)
 {
-    return (!master->owner || broken(v, GRANTED_THOUGH_TAKEN)) && !master->awaits;
+    return (!master->owner || broken(v->rules, GRANTED_THOUGH_TAKEN)) && !master->awaits;
 }
 
 /* The request to grant reaches a master. */
@@ -187,7 +131,7 @@ static void grant(const struct visit *v, int a, int i)
         take(v, (struct step){.act = REFUSE, .attempt = a, .master = i}, &next);
         return;
     }
-    int least = master->clock + !broken(v, NO_INCREMENT);
+    int least = master->clock + !broken(v->rules, NO_INCREMENT);
     for (int clock = least; clock <= larger(least, HIGHEST_PROPOSAL); clock++) {
         next = *v->now;
         master->clock = clock;
@@ -203,7 +147,7 @@ static void raise_clock(const struct visit *v, int a, int i)
     int fence = v->now->attempt[a].fence;
     struct world next = *v->now;
     struct master *master = &next.master[i];
-    bool owned = master->owner == 1 + a || broken(v, NO_OWNER_CHECK);
+    bool owned = master->owner == 1 + a || broken(v->rules, NO_OWNER_CHECK);
     master->link[a] = owned ? STORED : SETTLED;
     if (owned)
         master->clock = larger(master->clock, fence);
@@ -245,15 +189,15 @@ static int sort_grants(const struct visit *v, int a, int heard, int grants[MASTE
 static int fence_of(const struct visit *v, const int *grants, int count)
 {
     int quorum = quorum_of(v->rules);
-    if (broken(v, FENCE_MINIMUM))
+    if (broken(v->rules, FENCE_MINIMUM))
         return grants[0];
-    if (broken(v, FENCE_MAXIMUM))
+    if (broken(v->rules, FENCE_MAXIMUM))
         return grants[count - 1];
-    if (broken(v, FENCE_STORED_ALREADY))
+    if (broken(v->rules, FENCE_STORED_ALREADY))
         return grants[count - quorum];
-    if (broken(v, LARGEST_LEFT_OUT) && count - v->rules->spare < quorum)
+    if (broken(v->rules, LARGEST_LEFT_OUT) && count - v->rules->spare < quorum)
         return grants[count - v->rules->spare - 1];
-    if (broken(v, SMALLEST_LEFT_OUT))
+    if (broken(v->rules, SMALLEST_LEFT_OUT))
         return grants[v->rules->spare];
     return grants[quorum - 1];
 }
@@ -280,9 +224,9 @@ static bool is_stored(const struct visit *v, int a)
     int stored = 0;
     for (int i = 0; i < v->rules->masters; i++)
         stored += v->now->master[i].link[a] == STORED;
-    if (!sends_raises(v) || broken(v, SHOWN_BEFORE_STORED))
+    if (!sends_raises(v) || broken(v->rules, SHOWN_BEFORE_STORED))
         return true;
-    return stored >= quorum_of(v->rules) - broken(v, STORED_BY_FEWER);
+    return stored >= quorum_of(v->rules) - broken(v->rules, STORED_BY_FEWER);
 }
 
 /* The fence is shown, and must be above those that it follows. */
@@ -294,8 +238,8 @@ static void show(const struct visit *v, int a)
     struct world next = *v->now;
     next.attempt[a].phase = SHOWN;
     next.top = larger(next.top, attempt->fence);
-    bool wrong = attempt->fence <= (v->rules->leased ? v->now->top : attempt->floor);
-    take(v, (struct step){.act = SHOW, .attempt = a, .wrong = wrong}, &next);
+    bool wrong = attempt->fence <= (is_leased(v->rules) ? v->now->top : attempt->floor);
+    take(v, (struct step){.act = SHOW, .attempt = a, .wrong = wrong ? NOT_ABOVE : FINE}, &next);
 }
 
 /* An attempt is given up, or a lease ends; its requests stay on their way. */
@@ -313,7 +257,7 @@ static void vanish(const struct visit *v, int i)
 {
     struct world next = *v->now;
     int a = next.master[i].owner - 1;
-    if (v->rules->leased && is_open(&next.attempt[a]))
+    if (is_leased(v->rules) && is_open(&next.attempt[a]))
         return;
     next.master[i].owner = 0;
     take(v, (struct step){.act = VANISH, .attempt = a, .master = i}, &next);
@@ -321,9 +265,9 @@ static void vanish(const struct visit *v, int i)
 
 static int clock_after_restart(const struct visit *v, int snapshot, int q_plus_w)
 {
-    if (broken(v, SEEDED_WHEN_ABSENT) && snapshot)
+    if (broken(v->rules, SEEDED_WHEN_ABSENT) && snapshot)
         return snapshot;
-    return larger(snapshot, q_plus_w - broken(v, RESTARTED_LOWER));
+    return larger(snapshot, q_plus_w - broken(v->rules, RESTARTED_LOWER));
 }
 
 static uint8_t open_attempts(const struct visit *v)
@@ -343,7 +287,8 @@ static void restart(const struct visit *v, int i, int snapshot, int owner)
         struct master *master = &next.master[i];
         next.restarts--;
         master->clock = clock_after_restart(v, snapshot, q_plus_w);
-        master->awaits = v->rules->leased && !broken(v, QUARANTINE_SHORT) ? open_attempts(v) : 0;
+        master->awaits =
+            is_leased(v->rules) && !broken(v->rules, QUARANTINE_SHORT) ? open_attempts(v) : 0;
         master->owner = owner;
         take(v, (struct step){.act = RESTART, .master = i}, &next);
     }
@@ -357,7 +302,7 @@ static bool may_have_owned(const struct visit *v, int a, int i)
         return true;
     if (attempt->phase == UNSENT || v->now->master[i].link[a] == ASKED)
         return false;
-    return !v->rules->leased || attempt->phase == OVER;
+    return !is_leased(v->rules) || attempt->phase == OVER;
 }
 
 static void restart_with_any(const struct visit *v, int i)
@@ -380,7 +325,7 @@ static void steps_of_attempt(const struct visit *v, int a)
             choose(v, a, heard);
     if (attempt->phase == OPEN && attempt->fence)
         show(v, a);
-    if (v->rules->leased && is_open(attempt))
+    if (is_leased(v->rules) && is_open(attempt))
         end(v, a);
 }
 
