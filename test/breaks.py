@@ -55,8 +55,9 @@ def joins(code, language):
         for found in re.finditer(re.escape(join), code):
             right = side(code, found.end(), 1, language, binds)
             left = side(code, found.start(), -1, language, binds)
-            yield found.start(), found.start(), right, '', 'without its right side'
-            yield found.start(), left, found.end(), ' ', 'without its left side'
+            for start, end, of in (found.start(), right, 'right'), (left, found.end(), 'left'):
+                operand = ' '.join(code[start:end].replace(join, ' ', 1).split())
+                yield found.start(), start, end, ' ' if of == 'left' else '', f'without {operand}'
 
 
 def compares(code, language, are_equal):
@@ -137,14 +138,15 @@ def breaks_of(path, name, everything=False):
     language = 'lua' if path.suffix == '.lua' else 'c'
     text = path.read_text()
     code = code_of(text, language)
-    seen = {text}
+    seen = {''.join(text.split())}
     for at, start, end, new, what in sorted(places_of(code, language, everything), key=lambda it: it[0]):
         new = new(text[start:end]) if callable(new) else new
         broken = text[:start] + new + text[end:]
         line = text.count('\n', 0, at)
-        if broken not in seen:
+        same = ''.join(broken.split())
+        if same not in seen:
             yield Break(name, function_at(code, at), line + 1, text.split('\n')[line].strip(), what, broken)
-        seen.add(broken)
+        seen.add(same)
 
 
 def is_in_sample(it, one_of):
