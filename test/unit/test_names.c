@@ -97,14 +97,21 @@ CASE(test_largest)
     names_drop(&unit_memory, names);
 }
 
-CASE(test_same_bytes_in_other_names)
+CASE(test_other_names)
 {
-    static const struct slice two[] = {{"ab", 2}, {"c", 1}}, others[] = {{"a", 1}, {"bc", 2}};
-    struct names *a = names_new(&unit_memory, (struct slice){"", 0}, two, 2);
-    struct names *b = names_new(&unit_memory, (struct slice){"", 0}, others, 2);
-    assert_false(names_are_same(a, b));
-    names_drop(&unit_memory, a);
-    names_drop(&unit_memory, b);
+    static const struct slice pairs[][2][2] = {{{{"ab", 2}, {"c", 1}}, {{"a", 1}, {"bc", 2}}},
+                                               {{{"ab", 2}, {"c", 1}}, {{"ab", 2}, {"d", 1}}},
+                                               {{{"ab", 2}}, {{"ab", 2}, {"c", 1}}}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct names *both[2];
+        for (unsigned k = 0; k < 2; k++)
+            both[k] = names_new(&unit_memory, (struct slice){"", 0}, pairs[i][k],
+                                pairs[i][k][1].length ? 2 : 1);
+        assert_false(names_are_same(both[0], both[1]));
+        assert_false(names_are_same(both[1], both[0]));
+        names_drop(&unit_memory, both[0]);
+        names_drop(&unit_memory, both[1]);
+    }
 }
 
 static struct names *slot_of(const char *name, unsigned slot)
