@@ -76,6 +76,12 @@ void do_close(struct world *world)
     world->inside = was;
 }
 
+void close_link(struct world *world)
+{
+    do_close(world);
+    link_pump(world->link);
+}
+
 static void on_prepare(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     (void)events;
@@ -134,6 +140,15 @@ void make_link(struct world *world, const char *host)
     if (!host)
         address.path = world->fake.path;
     make_link_to(world, address);
+}
+
+void begin_slow_lookup(struct world *world)
+{
+    unsigned before = read_count(&lookups_waiting);
+    if (!world->link)
+        make_link(world, "slow.test");
+    do_connect(world);
+    await_at_least(&lookups_waiting, before + 1);
 }
 
 void use_unix_socket(struct world *world)
@@ -236,6 +251,26 @@ void assert_closed(const struct told *told, const char *why)
     }
     if (!told->has_text || !strstr(told->text, why))
         fail_msg("closed: \"%s\" instead of \"%s\"", told->text, why);
+}
+
+void assert_end(struct world *world, unsigned from, unsigned round, const char *why)
+{
+    unsigned last = world->told_count - 1;
+    assert_true(from < last);
+    for (unsigned i = from; i < last; i++)
+        assert_lost(&world->told[i], round + i - from);
+    assert_closed(&world->told[last], why);
+}
+
+void assert_exchange(struct world *world, unsigned round)
+{
+    unsigned told = world->told_count;
+    send_round(world, REQUEST_RELEASE, round);
+    run_until_heard(world, release_length(world));
+    assert_int_equal(world->fake.heard_length, release_length(world));
+    fake_say(&world->fake, ":1\r\n");
+    run_until_told(world, told + 1);
+    assert_reply(&world->told[told], round, ANSWER_YES);
 }
 
 size_t release_length(const struct world *world)

@@ -64,6 +64,8 @@ void use_unix_socket(struct world *world);
 /* host NULL: over the fake master's unix socket. */
 void make_link(struct world *world, const char *host);
 void make_link_to(struct world *world, struct address address);
+/* Begins to connect to slow.test, and waits for the lookup. */
+void begin_slow_lookup(struct world *world);
 /* The link is up, and what it told so far is forgotten. */
 void come_up(struct world *world, const char *host);
 
@@ -72,6 +74,8 @@ void do_connect(struct world *world);
 void do_send(struct world *world, const struct request *request);
 void do_flush(struct world *world);
 void do_close(struct world *world);
+/* Closes, and hears of it. */
+void close_link(struct world *world);
 
 void run_until_told(struct world *world, unsigned count);
 void run_until_heard(struct world *world, size_t length);
@@ -93,6 +97,10 @@ void assert_reply(const struct told *told, unsigned round, enum answer answer);
 void assert_lost(const struct told *told, unsigned round);
 /* why NULL: the link was closed by its user. */
 void assert_closed(const struct told *told, const char *why);
+/* What was told from there on: the requests from that round on are lost, and then the end. */
+void assert_end(struct world *world, unsigned from, unsigned round, const char *why);
+/* The first request of a connection is answered with yes. */
+void assert_exchange(struct world *world, unsigned round);
 
 /* A reply and a stray one come in one read.  `react` sends requests 2 and 3 on the first: neither
  * is written yet, so both are lost, and the connection ends. */

@@ -39,11 +39,7 @@ LINK_TEST(over_a_unix_socket)
 {
     use_unix_socket(world);
     come_up(world, NULL);
-    send_round(world, REQUEST_RELEASE, 4);
-    run_until_heard(world, release_length(world));
-    fake_say(&world->fake, ":1\r\n");
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], 4, ANSWER_YES);
+    assert_exchange(world, 4);
 }
 
 static int flag_of(int fd, int level, int option)
@@ -82,11 +78,7 @@ LINK_TEST(the_socket_is_set_up_well)
 LINK_TEST(a_name_is_looked_up)
 {
     come_up(world, "localhost");
-    send_round(world, REQUEST_RELEASE, 1);
-    run_until_heard(world, release_length(world));
-    fake_say(&world->fake, ":1\r\n");
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], 1, ANSWER_YES);
+    assert_exchange(world, 1);
 }
 
 static unsigned count_descriptors(void)
@@ -100,8 +92,7 @@ static unsigned count_descriptors(void)
 LINK_TEST(the_next_address_is_tried)
 {
     come_up(world, "localhost");
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
     unsigned descriptors = count_descriptors();
     world->told_count = 0;
     world->address.host = (char *)(uintptr_t) "two.test";
@@ -146,10 +137,7 @@ LINK_TEST(no_descriptor_to_look_up_with)
 
 LINK_TEST(a_lookup_does_not_block_the_loop)
 {
-    unsigned before = read_count(&lookups_waiting);
-    make_link(world, "slow.test");
-    do_connect(world);
-    await_at_least(&lookups_waiting, before + 1);
+    begin_slow_lookup(world);
     ev_run(world->loop, EVRUN_NOWAIT);
     assert_int_equal(world->told_count, 0);
     sigset_t blocked;
@@ -163,16 +151,13 @@ LINK_TEST(a_lookup_does_not_block_the_loop)
 
 LINK_TEST(closing_during_the_lookup)
 {
-    unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
-    make_link(world, "slow.test");
-    do_connect(world);
-    await_at_least(&lookups_waiting, before + 1);
+    unsigned freed_before = read_count(&lookups_freed);
+    begin_slow_lookup(world);
     do_close(world);
     assert_true(link_pump(world->link));
     assert_closed(&world->told[0], NULL);
 
-    do_connect(world);
-    await_at_least(&lookups_waiting, before + 2);
+    begin_slow_lookup(world);
     let_a_lookup_through();
     await_at_least(&lookups_freed, freed_before + 1);
     ev_run(world->loop, EVRUN_NOWAIT);
@@ -184,10 +169,8 @@ LINK_TEST(closing_during_the_lookup)
 
 LINK_TEST(freeing_during_the_lookup)
 {
-    unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
-    make_link(world, "slow.test");
-    do_connect(world);
-    await_at_least(&lookups_waiting, before + 1);
+    unsigned freed_before = read_count(&lookups_freed);
+    begin_slow_lookup(world);
     ev_prepare_stop(world->loop, &world->pumping);
     link_free(world->link);
     world->link = NULL;

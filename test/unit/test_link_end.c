@@ -20,9 +20,7 @@ LINK_TEST(closing_answers_what_is_in_flight)
     assert_true(link_pump(world->link));
     assert_false(link_pump(world->link));
     assert_int_equal(world->told_count, 3);
-    assert_lost(&world->told[0], 1);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], NULL);
+    assert_end(world, 0, 1, NULL);
     while (!world->fake.left_by)
         ev_run(world->loop, EVRUN_ONCE);
 }
@@ -57,8 +55,7 @@ LINK_TEST(a_master_that_goes_away)
     assert_reply(&world->told[0], 0, ANSWER_YES);
     assert_lost(&world->told[1], 1);
     assert_string_equal(world->told[1].text, "closed by the master");
-    assert_lost(&world->told[2], 2);
-    assert_closed(&world->told[3], "closed by the master");
+    assert_end(world, 2, 2, "closed by the master");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
@@ -69,8 +66,7 @@ LINK_TEST(a_connection_that_is_reset)
     run_until_heard(world, release_length(world));
     fake_reset(&world->fake);
     run_until_told(world, 2);
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "cannot read: Connection reset by peer");
+    assert_end(world, 0, 1, "cannot read: Connection reset by peer");
 }
 
 /* On a unix socket the other side's end is seen by the very next write. */
@@ -89,9 +85,7 @@ LINK_TEST(a_pipe_that_breaks_while_flushing)
     assert_true(link_pump(world->link));
     assert_false(link_breaks(world->link));
     assert_int_equal(world->told_count, 3);
-    assert_lost(&world->told[0], 1);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], "closed by the master");
+    assert_end(world, 0, 1, "closed by the master");
 }
 
 LINK_TEST(what_came_before_the_break_is_read)
@@ -107,8 +101,7 @@ LINK_TEST(what_came_before_the_break_is_read)
     assert_true(link_pump(world->link));
     assert_int_equal(world->told_count, 3);
     assert_reply(&world->told[0], 1, ANSWER_YES);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], "cannot send: Broken pipe");
+    assert_end(world, 1, 2, "cannot send: Broken pipe");
 }
 
 /* Nothing to read, and not the end either. */
@@ -120,19 +113,7 @@ LINK_TEST(a_master_that_only_stops_reading)
     send_round(world, REQUEST_RELEASE, 1);
     do_flush(world);
     assert_true(link_pump(world->link));
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "cannot send: Broken pipe");
-}
-
-static void answers_one(struct world *world, unsigned round)
-{
-    world->told_count = 0;
-    send_round(world, REQUEST_RELEASE, round);
-    run_until_heard(world, release_length(world));
-    assert_int_equal(world->fake.heard_length, release_length(world));
-    fake_say(&world->fake, ":1\r\n");
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], round, ANSWER_YES);
+    assert_end(world, 0, 1, "cannot send: Broken pipe");
 }
 
 LINK_TEST(nothing_of_a_connection_survives_it)
@@ -145,14 +126,13 @@ LINK_TEST(nothing_of_a_connection_survives_it)
     link_pump(world->link);
     world->told_count = 0;
     come_up(world, NULL);
-    answers_one(world, 2);
+    assert_exchange(world, 2);
 
     send_round(world, REQUEST_RELEASE, 3);
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
     world->told_count = 0;
     come_up(world, NULL);
-    answers_one(world, 4);
+    assert_exchange(world, 4);
 
     world->told_count = 0;
     fake_hang_up(&world->fake);
@@ -205,8 +185,7 @@ LINK_TEST(closing_inside_a_reply_ends_reading)
                            "*4\r\n$2\r\nme\r\n:5\r\n:0\r\n$0\r\n\r\n");
     run_until_told(world, 3);
     assert_reply(&world->told[0], 1, ANSWER_HELD);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], NULL);
+    assert_end(world, 1, 2, NULL);
 }
 
 static void connect_again(struct world *world, const struct event *event)
@@ -228,11 +207,7 @@ LINK_TEST(connecting_again_inside_the_news_of_the_end)
     run_until_told(world, 2);
     assert_closed(&world->told[0], "closed by the master");
     assert_int_equal(world->told[1].kind, EVENT_CONNECTED);
-    send_round(world, REQUEST_RELEASE, 5);
-    run_until_heard(world, release_length(world));
-    fake_say(&world->fake, ":1\r\n");
-    run_until_told(world, 3);
-    assert_reply(&world->told[2], 5, ANSWER_YES);
+    assert_exchange(world, 5);
 }
 
 LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news)

@@ -40,8 +40,7 @@ TLS_TEST(a_good_certificate)
     assert_true(facts->verified);
     int64_t left = facts->ends_at - time(NULL);
     assert_true(left > LATER - 100 && left <= LATER);
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
     assert_null(link_tls(world->link));
 }
 
@@ -88,8 +87,7 @@ static void expect_name(struct world *world, const char *name, const char *why)
         assert_refused(world, why);
     else
         come_up_by_tls(world);
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
 }
 
 TLS_TEST(the_name_is_what_the_certificate_must_say)
@@ -149,8 +147,7 @@ static void assert_sni(struct world *world, const char *name, const char *sni, c
         assert_string_equal(was, asked);
     else if (asked || was)
         fail_msg("asked for %s instead of %s", was ? was : "nothing", asked ? asked : "nothing");
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
 }
 
 TLS_TEST(the_name_that_is_asked_for)
@@ -208,8 +205,7 @@ TLS_TEST(a_master_that_wants_a_certificate)
         X509 *shown = SSL_get_peer_certificate(tls.ssl);
         assert_non_null(shown);
         X509_free(shown);
-        do_close(world);
-        link_pump(world->link);
+        close_link(world);
     }
     certificate_free(&other);
 }
@@ -345,8 +341,7 @@ TLS_TEST(only_tls_1_2_and_1_3)
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
     come_up_by_tls(world);
     assert_string_equal(link_tls(world->link)->protocol, "TLSv1.2");
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
     show(&master_cert);
     SSL_CTX_set_cipher_list(server, "DEFAULT:@SECLEVEL=0");
     SSL_CTX_set_min_proto_version(server, TLS1_VERSION);
@@ -445,8 +440,7 @@ TLS_TEST(a_plain_link_to_a_master_with_tls)
     run_until_heard(world, 1);
     fake_say_bytes(&world->fake, "\x15\x03\x01\x00\x02\x02\x46", 7);
     run_until_told(world, 2);
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "it speaks TLS: write rediss://");
+    assert_end(world, 0, 1, "it speaks TLS: write rediss://");
 }
 
 int main(void)

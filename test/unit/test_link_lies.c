@@ -53,18 +53,12 @@ LINK_TEST(malformed_or_impossible_replies)
         const char *bytes, *why;
     } lies[] = {
         {"hello\r\n", "malformed reply: Protocol error"},
-        {"HTTP/1.1 400 Bad Request\r\n\r\n", "malformed reply"},
         {":1x\r\n", "reply"},
         {"*x\r\n", "malformed reply"},
         {"*33\r\n", "an array too long or too deep"},
-        {"*2147483647\r\n", "malformed reply"},
-        {"*99999999999\r\n", "malformed reply"},
         {"*1\r\n*1\r\n:1\r\n", "an array too long or too deep"},
         {"$-2\r\n", "malformed reply"},
-        {"+PONG\r\n", "that the request cannot have"},
         {":7\r\n", "that the request cannot have"},
-        {"$2\r\nhi\r\n", "that the request cannot have"},
-        {"*2\r\n$4\r\nlate\r\n$1\r\n5\r\n", "that the request cannot have"},
     };
     for (unsigned i = 0; i < COUNT(lies); i++) {
         world->told_count = 0;
@@ -89,8 +83,7 @@ LINK_TEST(an_impossible_reply_to_the_login)
     run_until_heard(world, 100);
     fake_say(&world->fake, "*1\r\n:1\r\n");
     run_until_told(world, 2);
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "that the login cannot have");
+    assert_end(world, 0, 1, "that the login cannot have");
     assert_int_equal(link_counters(world->link)->protocol_errors, 1);
 }
 
@@ -107,8 +100,7 @@ static void say_endlessly(struct world *world, const char *start)
             ev_run(world->loop, EVRUN_NOWAIT);
     }
     run_until_told(world, 2);
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "longer than 200000 bytes");
+    assert_end(world, 0, 1, "longer than 200000 bytes");
     assert_int_equal(link_counters(world->link)->protocol_errors, 1);
 }
 

@@ -115,8 +115,7 @@ LINK_TEST(each_connection_logs_in_afresh)
     fake_say(&world->fake, "-WRONGPASS no\r\n");
     fake_hang_up(&world->fake);
     run_until_told(world, 2);
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "closed by the master after: WRONGPASS no");
+    assert_end(world, 0, 1, "closed by the master after: WRONGPASS no");
 
     world->told_count = 0;
     come_up(world, LOCAL);
@@ -139,8 +138,7 @@ LINK_TEST(a_full_master_is_told_as_such)
     fake_say(&world->fake, "-ERR max number of clients reached\r\n");
     fake_hang_up(&world->fake);
     run_until_told(world, 2);
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "max number of clients reached");
+    assert_end(world, 0, 1, "max number of clients reached");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 

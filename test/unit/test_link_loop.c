@@ -8,22 +8,18 @@ LINK_TEST(an_idle_link_does_not_keep_the_loop_alive)
     fake_let_go_of_loop(&world->fake);
     ev_prepare_stop(world->loop, &world->pumping);
     ev_run(world->loop, 0);
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
     ev_run(world->loop, 0);
 }
 
 LINK_TEST(nor_does_a_lookup)
 {
-    unsigned before = read_count(&lookups_waiting), freed_before = read_count(&lookups_freed);
-    make_link(world, "slow.test");
-    do_connect(world);
-    await_at_least(&lookups_waiting, before + 1);
+    unsigned freed_before = read_count(&lookups_freed);
+    begin_slow_lookup(world);
     fake_let_go_of_loop(&world->fake);
     ev_prepare_stop(world->loop, &world->pumping);
     ev_run(world->loop, 0);
-    do_close(world);
-    link_pump(world->link);
+    close_link(world);
     ev_run(world->loop, 0);
     let_a_lookup_through();
     await_at_least(&lookups_freed, freed_before + 1);
@@ -44,8 +40,7 @@ LINK_TEST(the_application_keeps_its_loop)
     ev_timer timer;
     for (unsigned i = 0; i < 3; i++) {
         come_up(world, i ? LOCAL : "localhost");
-        do_close(world);
-        link_pump(world->link);
+        close_link(world);
         world->told_count = 0;
     }
     fake_let_go_of_loop(&world->fake);

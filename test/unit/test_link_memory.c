@@ -12,17 +12,11 @@ LINK_TEST(no_memory_to_expect_more_replies)
     no_memory = false;
     assert_true(link_pump(world->link));
     assert_int_equal(world->told_count, 41);
-    for (unsigned i = 0; i < 40; i++)
-        assert_lost(&world->told[i], i);
-    assert_closed(&world->told[40], "out of memory");
+    assert_end(world, 0, 0, "out of memory");
 
     world->told_count = 0;
     come_up(world, LOCAL);
-    send_round(world, REQUEST_RELEASE, 50);
-    run_until_heard(world, release_length(world));
-    fake_say(&world->fake, ":1\r\n");
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], 50, ANSWER_YES);
+    assert_exchange(world, 50);
 }
 
 LINK_TEST(no_memory_for_the_bytes)
@@ -35,9 +29,7 @@ LINK_TEST(no_memory_for_the_bytes)
     do_flush(world);
     assert_true(link_pump(world->link));
     assert_int_equal(world->told_count, 3);
-    assert_lost(&world->told[0], 1);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], "out of memory");
+    assert_end(world, 0, 1, "out of memory");
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
@@ -51,9 +43,7 @@ LINK_TEST(no_memory_for_a_batch)
     assert_true(link_breaks(world->link));
     assert_true(link_pump(world->link));
     assert_int_equal(world->told_count, 3);
-    assert_lost(&world->told[0], 1);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], "out of memory");
+    assert_end(world, 0, 1, "out of memory");
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
@@ -70,8 +60,7 @@ LINK_TEST(no_memory_for_a_long_string)
     no_memory = true;
     run_until_told(world, 2);
     no_memory = false;
-    assert_lost(&world->told[0], 1);
-    assert_closed(&world->told[1], "out of memory");
+    assert_end(world, 0, 1, "out of memory");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 
     world->told_count = 0;

@@ -64,8 +64,7 @@ TLS_TEST(byte_by_byte)
         ask(world, 1, 3);
         fake_tls_say(&tls, ":1\r\n:1\r\n:1\r\n");
         assert_answers(world, 1, 3);
-        do_close(world);
-        link_pump(world->link);
+        close_link(world);
         world->told_count = 0;
     }
 }
@@ -196,8 +195,7 @@ TLS_TEST(replies_that_come_with_the_end)
         RUN_UNTIL(world, world->told_count == 4);
         assert_reply(&world->told[0], 1, ANSWER_YES);
         assert_reply(&world->told[1], 2, ANSWER_YES);
-        assert_lost(&world->told[2], 3);
-        assert_closed(&world->told[3], "TLS: closed by the master");
+        assert_end(world, 2, 3, "TLS: closed by the master");
         world->told_count = 0;
         fake_hang_up(&world->fake);
     }
@@ -226,8 +224,7 @@ TLS_TEST(a_record_that_was_changed_on_the_way)
     fake_tls_send(&tls);
     RUN_UNTIL(world, world->told_count == 3);
     assert_reply(&world->told[0], 1, ANSWER_YES);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], "cannot read: TLS: ");
+    assert_end(world, 1, 2, "cannot read: TLS: ");
 }
 
 TLS_TEST(rubbish_between_records)
@@ -256,8 +253,7 @@ TLS_TEST(the_reason_is_told_though_sending_has_failed)
     do_flush(world);
     run_until_told(world, 3);
     socket_is_broken = false;
-    assert_lost(&world->told[1], 1);
-    assert_closed(&world->told[2], "TLS: it wants a certificate of this client: give cert and key");
+    assert_end(world, 1, 1, "TLS: it wants a certificate of this client: give cert and key");
 }
 
 /* A signal would end this program. */
@@ -271,9 +267,7 @@ TLS_TEST(an_end_raises_no_signal)
     send_round(world, REQUEST_RELEASE, 2);
     do_flush(world);
     run_until_told(world, 3);
-    assert_lost(&world->told[0], 1);
-    assert_lost(&world->told[1], 2);
-    assert_closed(&world->told[2], "");
+    assert_end(world, 0, 1, "");
 }
 
 /* ---- what TLS does besides ------------------------------------------------------------------- */
