@@ -253,6 +253,18 @@ void assert_closed(const struct told *told, const char *why)
         fail_msg("closed: \"%s\" instead of \"%s\"", told->text, why);
 }
 
+void run_until_reply(struct world *world, unsigned count, unsigned round, enum answer answer)
+{
+    run_until_told(world, count);
+    assert_reply(&world->told[count - 1], round, answer);
+}
+
+void run_until_closed(struct world *world, unsigned count, const char *why)
+{
+    run_until_told(world, count);
+    assert_closed(&world->told[count - 1], why);
+}
+
 void assert_end(struct world *world, unsigned from, unsigned round, const char *why)
 {
     unsigned last = world->told_count - 1;

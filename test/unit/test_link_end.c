@@ -136,8 +136,7 @@ LINK_TEST(nothing_of_a_connection_survives_it)
 
     world->told_count = 0;
     fake_hang_up(&world->fake);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "closed by the master");
+    run_until_closed(world, 1, "closed by the master");
 }
 
 static void send_while_losing(struct world *world, const struct event *event)

@@ -313,8 +313,7 @@ TLS_TEST(no_error_stays_in_the_queue)
     run_until_heard(world, 1);
     world->told_count = 0;
     fake_say_bytes(&world->fake, "\x15\x03\x03\x00\x02\x02\x28", 7);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "TLS: ");
+    run_until_closed(world, 1, "TLS: ");
     assert_int_equal(ERR_peek_error(), 0);
 }
 
@@ -376,8 +375,7 @@ TLS_TEST(what_is_not_tls)
                        alert    ? 7
                        : record ? 13
                                 : strlen(masters[i].says));
-        run_until_told(world, 1);
-        assert_closed(&world->told[0], masters[i].why);
+        run_until_closed(world, 1, masters[i].why);
         world->told_count = 0;
         world->fake.heard_length = 0;
         do_connect(world);
@@ -389,14 +387,12 @@ TLS_TEST(a_master_that_goes_away_meanwhile)
 {
     begin_to_connect(world);
     fake_hang_up(&world->fake);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "TLS: it closed the connection in the handshake");
+    run_until_closed(world, 1, "TLS: it closed the connection in the handshake");
     world->told_count = world->fake.heard_length = 0;
     do_connect(world);
     run_until_heard(world, 1);
     fake_reset(&world->fake);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "TLS: Connection reset by peer");
+    run_until_closed(world, 1, "TLS: Connection reset by peer");
 }
 
 /* Requests to begin anew, which OpenSSL passes over: who sends nothing else does not keep the loop.

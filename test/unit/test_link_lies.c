@@ -6,8 +6,7 @@ LINK_TEST(a_reply_to_nothing)
 {
     come_up(world, LOCAL);
     fake_say(&world->fake, "+OK\r\n");
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "a reply to nothing");
+    run_until_closed(world, 1, "a reply to nothing");
     assert_int_equal(link_counters(world->link)->protocol_errors, 1);
     assert_int_equal(link_counters(world->link)->replies, 0);
 }
@@ -16,8 +15,7 @@ LINK_TEST(an_error_to_nothing_is_quoted)
 {
     come_up(world, LOCAL);
     fake_say(&world->fake, "-ERR max number of clients reached\r\n");
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "a reply to nothing: ERR max number of clients reached");
+    run_until_closed(world, 1, "a reply to nothing: ERR max number of clients reached");
 }
 
 LINK_TEST(one_reply_too_many)

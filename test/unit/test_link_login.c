@@ -21,8 +21,7 @@ LINK_TEST(the_first_hello_logs_in)
     assert_memory_equal(world->fake.heard, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n", 29);
     assert_non_null(memmem(world->fake.heard, world->fake.heard_length, NAME, strlen(NAME)));
     fake_say(&world->fake, LOGIN_REPLIES HELLO_REPLY);
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], 1, ANSWER_HELLO);
+    run_until_reply(world, 1, 1, ANSWER_HELLO);
     assert_int_equal(client_id, 77);
 
     world->fake.heard_length = 0;
@@ -30,8 +29,7 @@ LINK_TEST(the_first_hello_logs_in)
     run_until_heard(world, 100);
     assert_memory_equal(world->fake.heard, "*10\r\n$7\r\nEVALSHA\r\n", 18);
     fake_say(&world->fake, HELLO_REPLY);
-    run_until_told(world, 2);
-    assert_reply(&world->told[1], 2, ANSWER_HELLO);
+    run_until_reply(world, 2, 2, ANSWER_HELLO);
     assert_int_equal(link_counters(world->link)->requests, 2);
     assert_int_equal(link_counters(world->link)->replies, 2);
     assert_int_equal(link_in_flight(world->link), 0);
@@ -46,16 +44,14 @@ LINK_TEST(a_whole_hello_loads_the_scripts)
     send_round(world, REQUEST_HELLO, 1);
     run_until_heard(world, 100);
     fake_say(&world->fake, LOGIN_REPLIES "-NOSCRIPT none\r\n");
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], 1, ANSWER_NOSCRIPT);
+    run_until_reply(world, 1, 1, ANSWER_NOSCRIPT);
 
     world->fake.heard_length = 0;
     send_whole_hello(world, 2);
     run_until_heard(world, 1000);
     assert_memory_equal(world->fake.heard, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n", 26);
     fake_say(&world->fake, LOADED HELLO_REPLY);
-    run_until_told(world, 2);
-    assert_reply(&world->told[1], 2, ANSWER_HELLO);
+    run_until_reply(world, 2, 2, ANSWER_HELLO);
     assert_int_equal(client_id, 77);
     assert_int_equal(link_in_flight(world->link), 0);
 }
@@ -73,8 +69,7 @@ LINK_TEST(credentials_come_from_the_address)
     assert_memory_equal(world->fake.heard, start, sizeof start - 1);
     fake_say(&world->fake, "-WRONGPASS no\r\n+OK\r\n+OK\r\n:1\r\n");
     fake_say(&world->fake, "-NOAUTH no\r\n");
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], 1, ANSWER_ERROR);
+    run_until_reply(world, 1, 1, ANSWER_ERROR);
     assert_string_equal(world->told[0].text, "WRONGPASS no");
     assert_true(link_was_denied(world->link));
 }
@@ -123,8 +118,7 @@ LINK_TEST(each_connection_logs_in_afresh)
     run_until_heard(world, 100);
     assert_memory_equal(world->fake.heard, "*2\r\n$4\r\nAUTH\r\n", 14);
     fake_say(&world->fake, "+OK\r\n" LOGIN_REPLIES HELLO_REPLY);
-    run_until_told(world, 1);
-    assert_reply(&world->told[0], 2, ANSWER_HELLO);
+    run_until_reply(world, 1, 2, ANSWER_HELLO);
     fake_hang_up(&world->fake);
     run_until_told(world, 2);
     assert_string_equal(world->told[1].text, "closed by the master");

@@ -68,8 +68,7 @@ LINK_TEST(no_memory_for_a_long_string)
     send_round(world, REQUEST_PEEK, 2);
     run_until_heard(world, 70);
     fake_say(&world->fake, "*33\r\n");
-    run_until_told(world, 2);
-    assert_closed(&world->told[1], "an array too long or too deep");
+    run_until_closed(world, 2, "an array too long or too deep");
 }
 
 int main(void)

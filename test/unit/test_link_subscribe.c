@@ -123,8 +123,7 @@ LINK_TEST(a_message_before_the_confirmation_closes)
     for (unsigned i = 0; i < COUNT(early); i++) {
         subscribe(world);
         fake_say(&world->fake, early[i]);
-        run_until_told(world, 1);
-        assert_closed(&world->told[0], "that the login cannot have");
+        run_until_closed(world, 1, "that the login cannot have");
         assert_int_equal(link_counters(world->link)->protocol_errors, i + 1);
     }
 }
@@ -136,18 +135,15 @@ LINK_TEST(a_listener_that_is_refused)
     subscribe(world);
     assert_memory_equal(world->fake.heard, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*3\r\n", 26);
     fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n-NOAUTH no\r\n");
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot subscribe: WRONGPASS no");
+    run_until_closed(world, 1, "cannot subscribe: WRONGPASS no");
 
     subscribe(world);
     fake_say(&world->fake, "+OK\r\n+OK\r\n" WHO "-NOPERM no channel\r\n");
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot subscribe: NOPERM no channel");
+    run_until_closed(world, 1, "cannot subscribe: NOPERM no channel");
 
     subscribe(world);
     fake_say(&world->fake, "-WRONGPASS no\r\n-NOAUTH no\r\n-NOAUTH no\r\n" SUBSCRIBED);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot subscribe: WRONGPASS no");
+    run_until_closed(world, 1, "cannot subscribe: WRONGPASS no");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
@@ -163,18 +159,15 @@ LINK_TEST(a_listener_is_told_the_end_and_may_listen_again)
 {
     subscribe(world);
     fake_hang_up(&world->fake);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "closed by the master");
+    run_until_closed(world, 1, "closed by the master");
 
     come_to_subscribe(world);
     fake_hang_up(&world->fake);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "closed by the master");
+    run_until_closed(world, 1, "closed by the master");
 
     come_to_subscribe(world);
     fake_reset(&world->fake);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot read");
+    run_until_closed(world, 1, "cannot read");
 
     come_to_subscribe(world);
     fake_say(&world->fake, MESSAGE("$3\r\na 7"));
@@ -199,8 +192,7 @@ LINK_TEST(a_listener_gives_a_sign_of_life)
     run_until_told(world, 3);
     assert_int_equal(world->told[2].kind, EVENT_ALIVE);
     fake_say(&world->fake, "*2\r\n$4\r\npong\r\n$0\r\n\r\n"); /* it was not asked */
-    run_until_told(world, 4);
-    assert_closed(&world->told[3], "that no master can send");
+    run_until_closed(world, 4, "that no master can send");
 }
 
 LINK_TEST(a_full_master_refuses_a_listener)
@@ -208,8 +200,7 @@ LINK_TEST(a_full_master_refuses_a_listener)
     subscribe(world);
     fake_say(&world->fake, "-ERR max number of clients reached\r\n");
     fake_hang_up(&world->fake);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "after: ERR max number of clients reached");
+    run_until_closed(world, 1, "after: ERR max number of clients reached");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
@@ -218,18 +209,15 @@ LINK_TEST(closing_a_listener)
     make_link(world, LOCAL);
     do_subscribe(world);
     do_close(world);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], NULL);
+    run_until_closed(world, 1, NULL);
 
     subscribe(world);
     do_close(world);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], NULL);
+    run_until_closed(world, 1, NULL);
 
     come_to_subscribe(world);
     do_close(world);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], NULL);
+    run_until_closed(world, 1, NULL);
 }
 
 static void close_at_push(struct world *world, const struct event *event)
@@ -258,16 +246,14 @@ LINK_TEST(a_listener_may_become_a_link_again)
     world->told_count = 0;
     come_up(world, LOCAL);
     fake_say(&world->fake, MESSAGE("$3\r\na 7"));
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "a reply to nothing");
+    run_until_closed(world, 1, "a reply to nothing");
 }
 
 LINK_TEST(nobody_there_to_listen_to)
 {
     make_link(world, "127.0.0.2");
     do_subscribe(world);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "cannot connect");
+    run_until_closed(world, 1, "cannot connect");
 }
 
 LINK_TEST(no_memory_to_subscribe)
@@ -275,8 +261,7 @@ LINK_TEST(no_memory_to_subscribe)
     make_link(world, LOCAL);
     no_memory = true;
     do_subscribe(world);
-    run_until_told(world, 1);
-    assert_closed(&world->told[0], "out of memory");
+    run_until_closed(world, 1, "out of memory");
     no_memory = false;
     come_to_subscribe(world);
 }
