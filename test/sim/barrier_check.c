@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "real.h"
 #include "said_check.h"
 
 #define NAMES       3 /* so few, that often enough parties are there */
@@ -41,58 +42,20 @@ void barrier_spell(const struct model_call *call, struct request *request)
     request->channel = ear;
 }
 
-/* "value-7" */
-static uint32_t token_in(const char *text)
-{
-    return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
-}
-
-/* As a bit for each. */
-static uint32_t tokens_in(struct slice lines)
-{
-    uint32_t tokens = 0;
-    const char *at = lines.bytes, *end = at + lines.length;
-    while (at < end) {
-        const char *line = memchr(at, '\n', (size_t)(end - at));
-        tokens |= 1U << token_in(at);
-        at = line ? line + 1 : end;
-    }
-    return tokens;
-}
-
 bool barrier_same_answer(const struct model_answer *model, const struct reply *real)
 {
-    uint32_t tokens = 0;
+    uint32_t tokens = 0, told;
     if (model->answer == ANSWER_NOSCRIPT)
         return true;
     for (unsigned i = 0; i < MODEL_PARTIES && model->answer == ANSWER_OPEN; i++)
         tokens |= model->tokens[i] ? 1U << model->tokens[i] : 0;
+    (void)numbers_in(real->barrier.tokens, &told);
     return real->barrier.parties == model->parties && real->barrier.counted == model->counted &&
-           tokens_in(real->barrier.tokens) == tokens &&
+           told == tokens &&
            (model->answer != ANSWER_OVER || real->barrier.latest == model->latest);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
-
-static redisReply *ask(redisContext *context, const char *format, unsigned generation,
-                       unsigned name)
-{
-    redisReply *reply = redisCommand(context, format, generation, name);
-    if (!reply) {
-        fprintf(stderr, "differential: no answer to %s\n", format);
-        exit(2);
-    }
-    return reply;
-}
-
-static int64_t now_ms(redisContext *context)
-{
-    redisReply *reply = ask(context, "TIME", 0, 0);
-    int64_t ms = strtoll(reply->element[0]->str, NULL, 10) * 1000 +
-                 strtoll(reply->element[1]->str, NULL, 10) / 1000;
-    freeReplyObject(reply);
-    return ms;
-}
 
 static struct model_barrier *find(struct model_data *data, unsigned name, unsigned generation)
 {
@@ -118,7 +81,7 @@ static bool same_member(struct model_barrier *barrier, const char *member, int64
         return strcmp(member, of) == 0;
     for (unsigned i = 0; i < MODEL_PARTIES; i++) {
         struct model_party *party = &barrier->parties[i];
-        if (party->value != token_in(member) || llabs(party->expires_ms - score) > 1)
+        if (party->value != number_in(member) || llabs(party->expires_ms - score) > 1)
             continue;
         party->expires_ms = score;
         return true;
@@ -151,10 +114,11 @@ static bool same_members(struct model_barrier *barrier, const redisReply *set, i
 static bool same_barrier(redisContext *context, struct model_data *data, unsigned name,
                          unsigned generation)
 {
-    redisReply *expiry = ask(context, "PEXPIRETIME redlock:barrier:%u:name:%u", generation, name);
+    int64_t expires =
+        real_integer(context, "PEXPIRETIME redlock:barrier:%u:name:%u", generation, name);
     redisReply *set =
-        ask(context, "ZRANGE redlock:barrier:%u:name:%u 0 -1 WITHSCORES", generation, name);
-    int64_t expires = expiry->integer, now = now_ms(context);
+        real_ask(context, "ZRANGE redlock:barrier:%u:name:%u 0 -1 WITHSCORES", generation, name);
+    int64_t now = real_ms(context);
     struct model_barrier *barrier = find(data, name, generation);
     bool same;
     /* What is there must be there: the model may have seen its end a millisecond early. */
@@ -165,7 +129,6 @@ static bool same_barrier(redisContext *context, struct model_data *data, unsigne
                (set->elements ? same_members(barrier, set, now + 1) : expires <= now + 1);
     if (same && barrier && expires > 0)
         barrier->expires_ms = expires;
-    freeReplyObject(expiry);
     freeReplyObject(set);
     return same;
 }
@@ -179,15 +142,14 @@ static bool is_record(const char *value, const struct model_passed *passed)
 
 static bool same_passed(redisContext *context, struct model_data *data, unsigned name)
 {
-    redisReply *expiry = ask(context, "PEXPIRETIME redlock:passed:name:%u", name, 0);
-    redisReply *value = ask(context, "GET redlock:passed:name:%u", name, 0);
+    int64_t expires = real_integer(context, "PEXPIRETIME redlock:passed:name:%u", name);
+    redisReply *value = real_ask(context, "GET redlock:passed:name:%u", name);
     struct model_passed *passed = &data->passed[name];
     bool same = (value->type == REDIS_REPLY_STRING) == (passed->expires_ms > 0);
     if (same && passed->expires_ms)
-        same = is_record(value->str, passed) && llabs(expiry->integer - passed->expires_ms) <= 1;
+        same = is_record(value->str, passed) && llabs(expires - passed->expires_ms) <= 1;
     if (same && passed->expires_ms)
-        passed->expires_ms = expiry->integer;
-    freeReplyObject(expiry);
+        passed->expires_ms = expires;
     freeReplyObject(value);
     return same;
 }
@@ -203,11 +165,11 @@ bool barrier_same_keys(redisContext *context, struct model_master *model, unsign
 void barrier_spoil(redisContext *context, struct chance *chance, struct model_master *model)
 {
     unsigned name = chance_below(chance, NAMES), generation = chance_below(chance, GENERATIONS);
-    freeReplyObject(ask(context, "DEL redlock:barrier:%u:name:%u", generation, name));
+    (void)real_integer(context, "DEL redlock:barrier:%u:name:%u", generation, name);
     struct model_barrier *barrier = find(&model->data, name, generation);
     if (barrier)
         *barrier = (struct model_barrier){0};
-    freeReplyObject(ask(context, "DEL redlock:passed:name:%u", name, 0));
+    (void)real_integer(context, "DEL redlock:passed:name:%u", name);
     model->data.passed[name] = (struct model_passed){0};
 }
 

@@ -29,6 +29,7 @@
 #include "ground/names.h"
 #include "ground/slots.h"
 #include "random.h"
+#include "real.h"
 #include "reply.h"
 #include "said_check.h"
 
@@ -58,12 +59,6 @@ struct test {
 
 static const struct memory memory = PLAIN_MEMORY;
 
-static void die(const char *what)
-{
-    fprintf(stderr, "differential: %s\n", what);
-    exit(2);
-}
-
 /* ---- the real one --------------------------------------------------------------- */
 
 static void start_server(struct test *t)
@@ -84,14 +79,14 @@ static void start_server(struct test *t)
         if (pong)
             freeReplyObject(pong);
         if (up && !listener_begins(&t->listener, t->socket))
-            die("cannot subscribe");
+            real_die("cannot subscribe");
         if (up)
             return;
         if (t->context)
             redisFree(t->context);
         usleep(10000);
     }
-    die("redis-server does not start");
+    real_die("redis-server does not start");
 }
 
 static void stop_server(struct test *t, bool keep)
@@ -109,16 +104,6 @@ static void stop_server(struct test *t, bool keep)
     kill(t->server, SIGKILL);
     waitpid(t->server, NULL, 0);
     unlink(t->socket);
-}
-
-static long long integer(struct test *t, const char *command)
-{
-    redisReply *reply = redisCommand(t->context, command);
-    if (!reply || reply->type != REDIS_REPLY_INTEGER)
-        die(command);
-    long long value = reply->integer;
-    freeReplyObject(reply);
-    return value;
 }
 
 /* ---- one request, through lib/wire ------------------------------------------------- */
@@ -240,7 +225,7 @@ static usec read_time(struct test *t)
 {
     redisReply *reply;
     if (redisGetReply(t->context, (void **)&reply) != REDIS_OK || reply->elements != 2)
-        die("no answer to TIME");
+        real_die("no answer to TIME");
     usec time = strtoll(reply->element[0]->str, NULL, 10) * 1000000 +
                 strtoll(reply->element[1]->str, NULL, 10);
     freeReplyObject(reply);
@@ -265,7 +250,7 @@ static void read_reply(struct test *t)
             break;
     reader->fn = trees;
     if (!reply)
-        die("no answer");
+        real_die("no answer");
 }
 
 static void die_of_reply(const struct request *request, const struct raw_reply *raw)
@@ -277,7 +262,7 @@ static void die_of_reply(const struct request *request, const struct raw_reply *
         fprintf(stderr, " %s %lld '%s'", kinds[raw->fields[i].kind],
                 (long long)raw->fields[i].integer, raw->fields[i].text ? raw->fields[i].text : "");
     fputc('\n', stderr);
-    die("a reply that the request cannot have");
+    real_die("a reply that the request cannot have");
 }
 
 static void read_answer(struct test *t, const struct request *request, struct hello *hello,
@@ -349,11 +334,8 @@ static struct model_reader *find_reader(struct model_master *model, unsigned nam
  * say.  Their key lasts as long as the last of them. */
 static bool same_readers(struct test *t, struct model_master *model, unsigned name)
 {
-    char command[64];
-    snprintf(command, sizeof command, "PEXPIRETIME redlock:holders:name:%u", name);
-    int64_t expires = integer(t, command);
-    snprintf(command, sizeof command, "ZRANGE redlock:holders:name:%u 0 -1 WITHSCORES", name);
-    redisReply *set = redisCommand(t->context, command);
+    int64_t expires = real_integer(t->context, "PEXPIRETIME redlock:holders:name:%u", name);
+    redisReply *set = real_ask(t->context, "ZRANGE redlock:holders:name:%u 0 -1 WITHSCORES", name);
     int64_t soon = time_now(t) / 1000 + 1;
     bool same = true;
     unsigned found = 0, wanted = 0;
@@ -378,12 +360,10 @@ static bool same_readers(struct test *t, struct model_master *model, unsigned na
 
 static bool same_key(struct test *t, struct model_master *model, usec wall, unsigned name)
 {
-    char command[64], text[KEY_TEXT];
+    char text[KEY_TEXT];
     name_of(name, text);
-    snprintf(command, sizeof command, "PEXPIRETIME %s", text);
-    int64_t expires = integer(t, command);
-    snprintf(command, sizeof command, "GET %s", text);
-    redisReply *value = redisCommand(t->context, command);
+    int64_t expires = real_integer(t->context, "PEXPIRETIME %s", text);
+    redisReply *value = real_ask(t->context, "GET %s", text);
     uint32_t real = value->str ? number_of(value->str, value->len) : 0;
     freeReplyObject(value);
     struct model_key *key = &model->data.keys[name];
@@ -417,9 +397,7 @@ static bool same_logical_clock(struct test *t, const struct model_master *model)
 /* So is the very millisecond at which a waiter dies. */
 static bool same_waiter(struct test *t, struct model_master *model, uint32_t value)
 {
-    char command[64];
-    snprintf(command, sizeof command, "PEXPIRETIME redlock:waiter:value-%u", value);
-    int64_t expires = integer(t, command);
+    int64_t expires = real_integer(t->context, "PEXPIRETIME redlock:waiter:value-%u", value);
     for (unsigned i = 0; i < MODEL_WAITERS; i++) {
         struct model_waiter *waiter = &model->data.waiters[i];
         if (waiter->value != value || expires < 0)
@@ -434,9 +412,8 @@ static bool same_waiter(struct test *t, struct model_master *model, uint32_t val
 /* A waiter has a record as long as it lives, and none when it was given what it waits for. */
 static bool same_record(struct test *t, const struct model_master *model, uint32_t value)
 {
-    char command[64];
-    snprintf(command, sizeof command, "PEXPIRETIME redlock:waiter:value-%u", value);
-    int64_t real = integer(t, command), soon = time_now(t) / 1000 + 1, wanted = 0;
+    int64_t real = real_integer(t->context, "PEXPIRETIME redlock:waiter:value-%u", value),
+            soon = time_now(t) / 1000 + 1, wanted = 0;
     for (unsigned i = 0; i < MODEL_WAITERS; i++)
         if (model->data.waiters[i].value == value)
             wanted = model->data.waiters[i].expires_ms;
@@ -508,10 +485,8 @@ static bool same_said(struct test *t, struct model_master *copy, const struct mo
 
 static long long length_of_queue(struct test *t, int slot)
 {
-    char command[64];
-    snprintf(command, sizeof command, "ZCARD redlock:queue:" SLOT_PREFIX "%d:name:%d", slot,
-             OF_SLOTS);
-    return integer(t, command);
+    return real_integer(t->context, "ZCARD redlock:queue:" SLOT_PREFIX "%d:name:%d", slot,
+                        OF_SLOTS);
 }
 
 /* The real one counts the dead behind the first: the model's line may be too long for it. */
@@ -837,7 +812,7 @@ static bool compare_one(struct test *t)
     read_answer(t, &request, &hello, &real);
     usec after = read_time(t);
     if (request_is_of_task(call.kind) && !listener_hears(&t->listener))
-        die("a message that no observer can be sent");
+        real_die("a message that no observer can be sent");
     if (request.names)
         names_drop(&memory, (struct names *)(uintptr_t)request.names);
     t->compared++;
@@ -924,7 +899,7 @@ static void exchange_several(struct test *t, struct several *s, usec *before, us
     read_reply(t);
     for (unsigned i = 0; i < s->count; i++)
         if (!reply_read_each(&t->raw, i, s->count, &s->requests[i].tag, &s->real[i]))
-            die("a reply that several requests cannot have");
+            real_die("a reply that several requests cannot have");
     *after = read_time(t);
     for (unsigned i = 0; i < s->count; i++)
         names_drop(&memory, (struct names *)(uintptr_t)s->requests[i].names);
@@ -998,8 +973,7 @@ static int option_kind(const char *word)
     for (int kind = 0; kind < REQUEST_KINDS; kind++)
         if (strcmp(request_name((enum request_kind)kind), word) == 0)
             return kind;
-    die("--break: a kind of requests, as requests.h names it");
-    return -1;
+    real_die("--break: a kind of requests, as requests.h names it");
 }
 
 /* A rule of shared names, of slots, of what is said of a name, of latches, or of the clock, that
@@ -1031,7 +1005,7 @@ static void break_rule(const char *word)
             *flaws[i].flaw = true;
             return;
         }
-    die("--flaw: one of those that break_test.sh names");
+    real_die("--flaw: one of those that break_test.sh names");
 }
 
 /* One of the two keys of a name, by somebody else. */
@@ -1039,9 +1013,7 @@ static void delete_by_hand(struct test *t)
 {
     unsigned name = chance_below(&t->chance, MODEL_NAMES);
     bool readers = chance_permille(&t->chance, 500);
-    char command[64];
-    snprintf(command, sizeof command, "DEL %sname:%u", readers ? "redlock:holders:" : "", name);
-    integer(t, command);
+    (void)real_integer(t->context, "DEL %sname:%u", readers ? "redlock:holders:" : "", name);
     if (!readers)
         t->model.data.keys[name] = (struct model_key){0};
     for (unsigned i = 0; readers && i < MODEL_READERS; i++)
@@ -1052,17 +1024,15 @@ static void delete_by_hand(struct test *t)
 /* As an hour in which nobody asked would have it. */
 static void forget_permits(struct test *t)
 {
-    integer(t, "DEL redlock:permits:name:1");
+    (void)real_integer(t->context, "DEL redlock:permits:name:1");
     t->model.data.permits[OF_SLOTS] = 0;
 }
 
 /* Hello puts the clock above all proposals: it has to be behind them for any to count. */
 static void set_clock_back(struct test *t)
 {
-    char command[64];
     usec h = time_now(t) - chance_range(&t->chance, 0, CLOCK_WINDOW);
-    snprintf(command, sizeof command, "HSET redlock:clock h %lld", (long long)h);
-    integer(t, command);
+    (void)real_integer(t->context, "HSET redlock:clock h %lld", (long long)h);
     t->model.data.clock.h = h;
 }
 
@@ -1082,11 +1052,11 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--break-batch") == 0)
             t.in_batches = true, t.breaks = option_kind(argv[i + 1]);
         else
-            die("usage: differential [--commands N] [--seed S] [--break KIND | --break-batch "
-                "KIND | --flaw FLAW]");
+            real_die("usage: differential [--commands N] [--seed S] [--break KIND | --break-batch "
+                     "KIND | --flaw FLAW]");
     }
     if (!mkdtemp(t.directory))
-        die("no scratch directory");
+        real_die("no scratch directory");
     snprintf(t.socket, sizeof t.socket, "%s/socket", t.directory);
     start_server(&t);
     learn_start(&t, NULL);

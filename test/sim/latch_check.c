@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "real.h"
 #include "said_check.h"
 
 #define NAMES      2 /* so few, that often enough have arrived */
@@ -83,35 +84,12 @@ void latch_spell(const struct model_call *call, const struct model_master *model
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static uint32_t number_in(const char *text)
-{
-    return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
-}
-
 static uint32_t arrivals_of(const struct model_latch *latch)
 {
     uint32_t arrivals = 0;
     for (unsigned i = 0; i < MODEL_ARRIVALS && latch->arrived[i]; i++)
         arrivals |= 1U << latch->arrived[i];
     return arrivals;
-}
-
-/* One a line, sorted; as a bit for each. */
-static bool read_arrivals(struct slice lines, uint32_t *arrivals)
-{
-    const char *at = lines.bytes, *end = at + lines.length;
-    uint32_t last = 0;
-    *arrivals = 0;
-    while (at < end) {
-        const char *line = memchr(at, '\n', (size_t)(end - at));
-        uint32_t arrival = number_in(at);
-        if (arrival <= last)
-            return false;
-        last = arrival;
-        *arrivals |= 1U << arrival;
-        at = line ? line + 1 : end;
-    }
-    return true;
 }
 
 bool latch_same_answer(const struct model_answer *model, const struct reply *real)
@@ -123,31 +101,12 @@ bool latch_same_answer(const struct model_answer *model, const struct reply *rea
         (model->answer != ANSWER_YES && model->answer != ANSWER_OPEN))
         return true;
     return told->arrivals == latch->of && told->ends_ms == latch->ends_ms &&
-           number_in(told->id.bytes) == latch->id && read_arrivals(told->arrived, &arrivals) &&
+           number_in(told->id.bytes) == latch->id && numbers_in(told->arrived, &arrivals) &&
            arrivals == arrivals_of(latch) && llabs(told->remaining_ms - model->remaining_ms) <= 1 &&
            llabs(told->age - model->clock) <= 1000;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
-
-static redisReply *ask(redisContext *context, const char *format, unsigned name)
-{
-    redisReply *reply = redisCommand(context, format, name);
-    if (!reply) {
-        fprintf(stderr, "differential: no answer to %s\n", format);
-        exit(2);
-    }
-    return reply;
-}
-
-static int64_t now_ms(redisContext *context)
-{
-    redisReply *reply = ask(context, "TIME", 0);
-    int64_t ms = strtoll(reply->element[0]->str, NULL, 10) * 1000 +
-                 strtoll(reply->element[1]->str, NULL, 10) / 1000;
-    freeReplyObject(reply);
-    return ms;
-}
 
 /* Of a process that has ended, which one does not matter. */
 static bool same_run(const struct model_latch *latch, const struct model_master *model,
@@ -193,15 +152,14 @@ static bool same_members(const struct model_latch *latch, const struct model_mas
 bool latch_same_keys(redisContext *context, struct model_master *model, const char *run,
                      unsigned name)
 {
-    redisReply *expiry = ask(context, "PEXPIRETIME redlock:latch:name:%u", name);
-    redisReply *set = ask(context, "ZRANGE redlock:latch:name:%u 0 -1", name);
+    int64_t expires = real_integer(context, "PEXPIRETIME redlock:latch:name:%u", name);
+    redisReply *set = real_ask(context, "ZRANGE redlock:latch:name:%u 0 -1", name);
     const struct model_latch *latch = &model->data.latches[name];
-    int64_t now = now_ms(context);
-    bool same = expiry->integer == latch->ends_ms &&
-                (set->elements ? same_members(latch, model, run, set) : expiry->integer <= now + 1);
-    if (expiry->integer == -2) /* it is not there; one that never expires is wrong */
+    int64_t now = real_ms(context);
+    bool same = expires == latch->ends_ms &&
+                (set->elements ? same_members(latch, model, run, set) : expires <= now + 1);
+    if (expires == -2) /* it is not there; one that never expires is wrong */
         same = !latch->id || latch->ends_ms <= now + 1;
-    freeReplyObject(expiry);
     freeReplyObject(set);
     return same;
 }
@@ -212,17 +170,15 @@ void latch_spoil(redisContext *context, struct chance *chance, struct model_mast
     unsigned name = chance_below(chance, NAMES);
     struct model_latch *latch = &model->data.latches[name];
     if (chance_permille(chance, 500)) {
-        freeReplyObject(ask(context, "DEL redlock:latch:name:%u", name));
+        (void)real_integer(context, "DEL redlock:latch:name:%u", name);
         *latch = (struct model_latch){0};
         return;
     }
-    redisReply *left = ask(context, "PTTL redlock:latch:name:%u", name);
-    bool may_end = left->integer <= 5;
-    freeReplyObject(left);
+    bool may_end = real_integer(context, "PTTL redlock:latch:name:%u", name) <= 5;
     if (!latch->id || latch->run != model->run_id || may_end)
         return;
-    freeReplyObject(redisCommand(context, "ZREM redlock:latch:name:%u run:%s", name, run));
-    freeReplyObject(redisCommand(context, "ZADD redlock:latch:name:%u 1 run:%s", name, FORMER));
+    (void)real_integer(context, "ZREM redlock:latch:name:%u run:%s", name, run);
+    (void)real_integer(context, "ZADD redlock:latch:name:%u 1 run:%s", name, FORMER);
     latch->run = FORMER_RUN;
 }
 

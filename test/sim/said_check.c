@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "real.h"
 #include "said.h"
 
 #define NAMES     3 /* so few, that often somebody observes them */
@@ -52,12 +53,6 @@ static uint32_t value_of(const char *bytes, size_t length)
         if (is_value(value, bytes, length))
             return value;
     return UINT32_MAX;
-}
-
-/* Of "value-7", "name:7" and "redlock:ear-7", where no digit follows. */
-static uint32_t number_in(const char *text)
-{
-    return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
 }
 
 static struct model_said number_all(const struct said *said)
@@ -223,38 +218,11 @@ bool said_same_answer(const struct model_answer *model, const struct reply *real
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static redisReply *ask(redisContext *context, const char *format, unsigned name)
-{
-    redisReply *reply = redisCommand(context, format, name);
-    if (!reply) {
-        fprintf(stderr, "differential: no answer to %s\n", format);
-        exit(2);
-    }
-    return reply;
-}
-
-static int64_t ask_integer(redisContext *context, const char *format, unsigned name)
-{
-    redisReply *reply = ask(context, format, name);
-    int64_t integer = reply->integer;
-    freeReplyObject(reply);
-    return integer;
-}
-
-static int64_t now_ms(redisContext *context)
-{
-    redisReply *reply = ask(context, "TIME", 0);
-    int64_t ms = strtoll(reply->element[0]->str, NULL, 10) * 1000 +
-                 strtoll(reply->element[1]->str, NULL, 10) / 1000;
-    freeReplyObject(reply);
-    return ms;
-}
-
 static bool same_record(redisContext *context, struct model_said *model, unsigned name)
 {
-    int64_t expires = ask_integer(context, "PEXPIRETIME redlock:leader:name:%u", name);
-    redisReply *record = ask(context, "GET redlock:leader:name:%u", name);
-    int64_t now = now_ms(context);
+    int64_t expires = real_integer(context, "PEXPIRETIME redlock:leader:name:%u", name);
+    redisReply *record = real_ask(context, "GET redlock:leader:name:%u", name);
+    int64_t now = real_ms(context);
     struct said said;
     struct model_said real = {0};
     if (record->type == REDIS_REPLY_STRING && expires > 0 &&
@@ -281,9 +249,9 @@ static struct model_observer *find_observer(struct model_data *data, unsigned na
 /* Those who are not about to end; their key lasts as long as the last of them. */
 static bool same_observers(redisContext *context, struct model_data *data, unsigned name)
 {
-    int64_t expires = ask_integer(context, "PEXPIRETIME redlock:observers:name:%u", name);
-    redisReply *set = ask(context, "ZRANGE redlock:observers:name:%u 0 -1 WITHSCORES", name);
-    int64_t soon = now_ms(context) + 1;
+    int64_t expires = real_integer(context, "PEXPIRETIME redlock:observers:name:%u", name);
+    redisReply *set = real_ask(context, "ZRANGE redlock:observers:name:%u 0 -1 WITHSCORES", name);
+    int64_t soon = real_ms(context) + 1;
     bool same = true;
     unsigned found = 0, wanted = 0;
     for (unsigned i = 0; set->type == REDIS_REPLY_ARRAY && i + 1 < set->elements; i += 2) {
@@ -334,13 +302,13 @@ void said_spoil(redisContext *context, struct chance *chance, struct model_maste
 {
     unsigned name = chance_below(chance, NAMES);
     if (chance_permille(chance, 300)) {
-        freeReplyObject(ask(context, "DEL redlock:observers:name:%u", name));
+        (void)real_integer(context, "DEL redlock:observers:name:%u", name);
         for (unsigned i = 0; i < MODEL_OBSERVERS; i++)
             if (model->data.observers[i].name == name)
                 model->data.observers[i] = (struct model_observer){0};
         return;
     }
-    freeReplyObject(ask(context, "DEL redlock:leader:name:%u", name));
+    (void)real_integer(context, "DEL redlock:leader:name:%u", name);
     if (chance_permille(chance, 500))
         write_nonsense(context, chance, name);
     model->data.said[name] = (struct model_said){0};
