@@ -2,11 +2,10 @@
  * barrier.c - waits until all parties of a barrier have arrived.
  */
 #include "commands.h"
-#include "json.h"
 #include "redlock/recipes.h"
 #include "say.h"
 #include "session.h"
-#include "signals.h"
+#include "votes.h"
 
 const char barrier_help[] =
     "usage: redlock barrier --parties N [OPTION...] NAME\n"
@@ -43,7 +42,6 @@ const char barrier_help[] =
 
 struct barrier {
     struct session session;
-    struct signals signals;
     redlock_party *party;
     int signal; /* that made it leave; 0: none did */
 };
@@ -51,33 +49,20 @@ struct barrier {
 static bool put_json(struct barrier *barrier, const redlock_passage *passage)
 {
     struct text out = {0};
-    struct json json = {.out = &out};
-    json_open(&json, NULL, '{');
-    json_bool(&json, "ok", passage->code == REDLOCK_OK);
-    json_string(&json, "code", redlock_code_name(passage->code));
-    json_string(&json, "text", passage->text);
+    struct json json = outcome_json(&out, passage->code, passage->text);
     json_string(&json, "name", barrier->session.options->names[0].bytes);
     json_number(&json, "generation", barrier->session.options->generation);
     json_bool(&json, "passed", passage->code == REDLOCK_OK);
     json_bool(&json, "undecided", passage->undecided);
     json_number(&json, "parties", passage->parties);
     json_number(&json, "arrived", passage->arrived);
-    if (passage->others)
-        json_number(&json, "others", passage->others);
-    else
-        json_null(&json, "others");
-    if (passage->code == REDLOCK_E_OVER)
-        json_number(&json, "latest", passage->latest);
-    else
-        json_null(&json, "latest");
+    json_known_number(&json, "others", passage->others > 0, passage->others);
+    json_known_number(&json, "latest", passage->code == REDLOCK_E_OVER, passage->latest);
     json_string(&json, "token", passage->token);
     json_number(&json, "answered", passage->answered);
     json_number(&json, "masters", passage->masters);
-    json_close(&json, '}');
-    text_format(&out, "\n");
-    bool done = session_put(&barrier->session, &out);
-    text_free(&out);
-    return done;
+    json_end(&json);
+    return session_put(&barrier->session, &out);
 }
 
 static void tell_over(const char *name, const redlock_passage *passage)
@@ -127,8 +112,6 @@ static void on_passage(redlock_party *party, const redlock_passage *passage, voi
 static void on_signal(void *data, int number)
 {
     struct barrier *barrier = data;
-    if (signal_is_message(number))
-        return;
     barrier->signal = barrier->signal ? barrier->signal : number;
     if (!barrier->party)
         session_end_by_signal(&barrier->session, number, NULL);
@@ -157,10 +140,6 @@ static void begin(void *data)
 /* Masters that are late are waited for by the call itself. */
 int perform_barrier(const struct options *options)
 {
-    struct barrier barrier = {.session = {.begin = begin, .hasty = true}};
-    barrier.session.data = &barrier;
-    if (!session_open(&barrier.session, options))
-        return barrier.session.status;
-    signals_watch(&barrier.signals, barrier.session.loop, on_signal, &barrier);
-    return session_run(&barrier.session);
+    struct barrier barrier = {.session = {.begin = begin, .signalled = on_signal, .hasty = true}};
+    return session_perform(&barrier.session, options, &barrier);
 }

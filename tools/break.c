@@ -15,7 +15,6 @@
 #include "readers.h"
 #include "say.h"
 #include "session.h"
-#include "signals.h"
 
 const char break_help[] =
     "usage: redlock break --holder TOKEN [--yes] NAME\n"
@@ -61,7 +60,6 @@ enum phase { LOOKS, ASKS, LOOKS_AGAIN, BREAKS, CHECKS };
 
 struct breaker {
     struct session session;
-    struct signals signals;
     ev_timer again;
     ev_io input;
     enum phase phase;
@@ -335,7 +333,6 @@ static void report(struct breaker *breaker, const redlock_event *event)
     else if (!options->quiet)
         break_show(&out, &breaker->breakage, event);
     bool done = session_put(&breaker->session, &out);
-    text_free(&out);
     int status = exit_for(break_code(&breaker->breakage));
     session_end(&breaker->session, done ? status : EXIT_OUTPUT, OWED_TIMEOUT_MS);
 }
@@ -516,8 +513,6 @@ static void on_begin(void *data)
 static void on_signal(void *data, int number)
 {
     struct breaker *breaker = data;
-    if (signal_is_message(number))
-        return;
     say_line_end();
     ev_io_stop(breaker->session.loop, &breaker->input);
     ev_timer_stop(breaker->session.loop, &breaker->again);
@@ -526,12 +521,9 @@ static void on_signal(void *data, int number)
 
 int perform_break(const struct options *options)
 {
-    struct breaker breaker = {.session = {.begin = on_begin, .all_told = true}};
-    breaker.session.data = &breaker;
-    if (!session_open(&breaker.session, options))
-        return breaker.session.status;
-    signals_watch(&breaker.signals, breaker.session.loop, on_signal, &breaker);
-    int status = session_run(&breaker.session);
+    struct breaker breaker = {
+        .session = {.begin = on_begin, .signalled = on_signal, .all_told = true}};
+    int status = session_perform(&breaker.session, options, &breaker);
     text_free(&breaker.given);
     text_free(&breaker.value);
     for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++)

@@ -172,39 +172,21 @@ static void node_json(struct json *json, const redlock_vote *vote, const struct 
     json_open(json, NULL, '{');
     json_string(json, "node", vote->node);
     json_word(json, "outcome", words[broken->outcome]);
-    json_string(json, "text", broken->why.length > 0 ? broken->why.bytes : NULL);
+    json_filled(json, "text", broken->why.bytes);
     json_close(json, '}');
-}
-
-static void alive_json(struct json *json, const struct breakage *breakage)
-{
-    if (breakage->alive || breakage->watched)
-        json_bool(json, "alive", breakage->alive);
-    else
-        json_null(json, "alive");
 }
 
 void break_json(struct text *out, const struct breakage *breakage, const redlock_event *event)
 {
-    static const char *const modes[] = {
-        [SHARE_HOLDS] = "exclusive", [SHARE_READS] = "shared", [SHARE_HAS_PERMIT] = "permit"};
-    struct json json = {.out = out};
+    struct json json = outcome_json(out, break_code(breakage), text_of(breakage));
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    redlock_code code = break_code(breakage);
     bool may_last = breakage->lasts_ms >= 0 && holder_is_ours(breakage->value);
-    json_open(&json, NULL, '{');
-    json_bool(&json, "ok", code == REDLOCK_OK);
-    json_string(&json, "code", redlock_code_name(code));
-    json_string(&json, "text", text_of(breakage));
     names_json(&json, breakage->options->names, 1);
     json_string(&json, "token", breakage->value);
     json_string(&json, "label", holder_split(breakage->value).label);
-    json_word(&json, "mode", modes[breakage->kind]);
-    alive_json(&json, breakage);
-    if (may_last)
-        json_number(&json, "may_write_ms", breakage->lasts_ms);
-    else
-        json_null(&json, "may_write_ms");
+    json_word(&json, "mode", share_mode(breakage->kind));
+    json_known_bool(&json, "alive", breakage->alive || breakage->watched, breakage->alive);
+    json_known_number(&json, "may_write_ms", may_last, breakage->lasts_ms);
     json_string(&json, "next", votes_holdings(event, holdings) > 0 ? holdings[0].holder : NULL);
     json_number(&json, "masters", breakage->masters);
     json_number(&json, "quorum", breakage->quorum);
@@ -212,6 +194,5 @@ void break_json(struct text *out, const struct breakage *breakage, const redlock
     for (unsigned i = 0; i < breakage->masters; i++)
         node_json(&json, &event->votes[i], &breakage->of[i]);
     json_close(&json, ']');
-    json_close(&json, '}');
-    text_format(out, "\n");
+    json_end(&json);
 }

@@ -10,7 +10,6 @@
 #include "readers.h"
 #include "say.h"
 #include "session.h"
-#include "signals.h"
 #include "votes.h"
 #include "waiting.h"
 #include "duration.h"
@@ -75,7 +74,6 @@ const char unlock_help[] =
 
 struct hold {
     struct session session;
-    struct signals signals;
     struct waiting waiting;
     redlock_lease *lease;
     int stopped_by;    /* 0: by no signal */
@@ -114,8 +112,7 @@ static void success_json(struct text *out, const struct hold *hold, const redloc
     json_number(&json, "valid_ms", valid_ms);
     effort_json(&json, event);
     votes_json(&json, event);
-    json_close(&json, '}');
-    text_format(out, "\n");
+    json_end(&json);
     text_free(&words);
 }
 
@@ -146,9 +143,7 @@ static bool put_success(struct hold *hold, const redlock_event *event, const cha
         success_json(&out, hold, event, token, valid_ms);
     else
         success_text(&out, hold, event, token, valid_ms);
-    bool done = session_put(&hold->session, &out);
-    text_free(&out);
-    return done;
+    return session_put(&hold->session, &out);
 }
 
 static void say_validity(const struct hold *hold, const redlock_event *event)
@@ -264,8 +259,6 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 static void on_signal(void *data, int number)
 {
     struct hold *hold = data;
-    if (signal_is_message(number))
-        return;
     if (!hold->lease) {
         session_end_by_signal(&hold->session, number, NULL);
     } else if (hold->stopped_by == 0 && hold->session.options->command->bit == FOR_LOCK) {
@@ -364,12 +357,8 @@ static void on_begin(void *data)
 
 static int perform(const struct options *options)
 {
-    struct hold hold = {.session = {.begin = on_begin}};
-    hold.session.data = &hold;
-    if (!session_open(&hold.session, options))
-        return hold.session.status;
-    signals_watch(&hold.signals, hold.session.loop, on_signal, &hold);
-    int status = session_run(&hold.session);
+    struct hold hold = {.session = {.begin = on_begin, .signalled = on_signal}};
+    int status = session_perform(&hold.session, options, &hold);
     text_free(&hold.token);
     return status;
 }

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "commands.h"
-#include "json.h"
 #include "redlock/recipes.h"
 #include "say.h"
 #include "session.h"
-#include "signals.h"
+#include "votes.h"
 
 #define WAITS_MS 10000 /* for masters, where nobody else is waited for */
 
@@ -56,7 +55,6 @@ typedef redlock_code latch_function(redlock *client, redlock_latch **call, const
 
 struct latch {
     struct session session;
-    struct signals signals;
     redlock_latch *call;
     int signal; /* that ended it; 0: none did */
 };
@@ -71,29 +69,19 @@ static bool put_json(struct latch *latch, const redlock_tally *tally)
 {
     const struct options *options = latch->session.options;
     struct text out = {0};
-    struct json json = {.out = &out};
-    json_open(&json, NULL, '{');
-    json_bool(&json, "ok", tally->code == REDLOCK_OK);
-    json_string(&json, "code", redlock_code_name(tally->code));
-    json_string(&json, "text", text_of(tally->code));
+    struct json json = outcome_json(&out, tally->code, text_of(tally->code));
     json_string(&json, "name", options->names[0].bytes);
     json_string(&json, "action", options->action);
     json_string(&json, "id", tally->id);
-    if (tally->arrival[0])
-        json_string(&json, "arrival", tally->arrival);
-    else
-        json_null(&json, "arrival");
+    json_filled(&json, "arrival", tally->arrival);
     json_bool(&json, "open", tally->open);
     json_bool(&json, "undecided", tally->undecided);
     json_number(&json, "arrived", tally->arrived);
     json_number(&json, "arrivals", tally->arrivals);
     json_number(&json, "answered", tally->answered);
     json_number(&json, "masters", tally->masters);
-    json_close(&json, '}');
-    text_format(&out, "\n");
-    bool done = session_put(&latch->session, &out);
-    text_free(&out);
-    return done;
+    json_end(&json);
+    return session_put(&latch->session, &out);
 }
 
 static bool put(struct latch *latch, const redlock_tally *tally)
@@ -105,9 +93,7 @@ static bool put(struct latch *latch, const redlock_tally *tally)
     else if (strcmp(action, "count") == 0)
         text_format(&out, "%u %u %s\n", tally->arrived, tally->arrivals,
                     tally->open ? "open" : "shut");
-    bool done = !out.bytes || session_put(&latch->session, &out);
-    text_free(&out);
-    return done;
+    return !out.bytes || session_put(&latch->session, &out);
 }
 
 static void tell_undecided(const struct latch *latch, const redlock_tally *tally)
@@ -169,8 +155,6 @@ static void on_tally(redlock_latch *call, const redlock_tally *tally, void *data
 static void on_signal(void *data, int number)
 {
     struct latch *latch = data;
-    if (signal_is_message(number))
-        return;
     latch->signal = number;
     if (!latch->call)
         session_end_by_signal(&latch->session, number, NULL);
@@ -217,10 +201,6 @@ static void begin(void *data)
 /* Masters that are late are waited for by the call itself. */
 int perform_latch(const struct options *options)
 {
-    struct latch latch = {.session = {.begin = begin, .hasty = true}};
-    latch.session.data = &latch;
-    if (!session_open(&latch.session, options))
-        return latch.session.status;
-    signals_watch(&latch.signals, latch.session.loop, on_signal, &latch);
-    return session_run(&latch.session);
+    struct latch latch = {.session = {.begin = begin, .signalled = on_signal, .hasty = true}};
+    return session_perform(&latch.session, options, &latch);
 }

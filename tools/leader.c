@@ -6,11 +6,10 @@
 
 #include "commands.h"
 #include "failure.h"
-#include "json.h"
 #include "redlock/recipes.h"
 #include "say.h"
 #include "session.h"
-#include "signals.h"
+#include "votes.h"
 
 const char leader_help[] =
     "usage: redlock leader [--watch] NAME\n"
@@ -34,7 +33,6 @@ const char leader_help[] =
 
 struct leader {
     struct session session;
-    struct signals signals;
     redlock_observer *observer;
 };
 
@@ -50,11 +48,7 @@ static const char *why_not_known(const redlock_leader *told)
 
 static void put_json(struct text *out, const struct leader *leader, const redlock_leader *told)
 {
-    struct json json = {.out = out};
-    json_open(&json, NULL, '{');
-    json_bool(&json, "ok", told->code == REDLOCK_OK);
-    json_string(&json, "code", redlock_code_name(told->code));
-    json_string(&json, "text", why_not_known(told));
+    struct json json = outcome_json(out, told->code, why_not_known(told));
     json_string(&json, "name", leader->session.options->names[0].bytes);
     json_string(&json, "state", state_of(told));
     json_number(&json, "term", told->term);
@@ -64,8 +58,7 @@ static void put_json(struct text *out, const struct leader *leader, const redloc
         json_null(&json, "value");
     json_number(&json, "said_by", told->said);
     json_number(&json, "masters", told->masters);
-    json_close(&json, '}');
-    text_format(out, "\n");
+    json_end(&json);
 }
 
 static void put_line(struct text *out, const redlock_leader *told)
@@ -86,9 +79,7 @@ static bool put(struct leader *leader, const redlock_leader *told)
         put_json(&out, leader, told);
     else if (options->watch || told->term)
         put_line(&out, told);
-    bool done = out.length == 0 || session_put(&leader->session, &out);
-    text_free(&out);
-    return done;
+    return out.length == 0 || session_put(&leader->session, &out);
 }
 
 static int status_of(const redlock_leader *told)
@@ -153,8 +144,6 @@ static void on_leader(redlock_observer *observer, const redlock_leader *told, vo
 static void on_signal(void *data, int number)
 {
     struct leader *leader = data;
-    if (signal_is_message(number))
-        return;
     redlock_observer_free(leader->observer);
     leader->observer = NULL;
     session_end_by_signal(&leader->session, number, NULL);
@@ -173,10 +162,7 @@ static void on_begin(void *data)
 int perform_leader(const struct options *options)
 {
     struct leader leader = {
-        .session = {.begin = on_begin, .hasty = true, .looks = !options->watch}};
-    leader.session.data = &leader;
-    if (!session_open(&leader.session, options))
-        return leader.session.status;
-    signals_watch(&leader.signals, leader.session.loop, on_signal, &leader);
-    return session_run(&leader.session);
+        .session = {
+            .begin = on_begin, .signalled = on_signal, .hasty = true, .looks = !options->watch}};
+    return session_perform(&leader.session, options, &leader);
 }

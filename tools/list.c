@@ -13,7 +13,6 @@
 #include "name_set.h"
 #include "say.h"
 #include "session.h"
-#include "signals.h"
 
 const char list_help[] =
     "usage: redlock list [--prefix P] [--foreign] [--json]\n"
@@ -57,7 +56,6 @@ const char list_help[] =
 
 struct list {
     struct session session;
-    struct signals signals;
     redlock_survey *survey;
     int64_t began;
     ev_timer late; /* a quorum has told all */
@@ -150,9 +148,7 @@ static bool put_listing(struct list *list)
         list_json(&out, &list->listing);
     else
         list_show(&out, &list->listing);
-    bool done = session_put(&list->session, &out);
-    text_free(&out);
-    return done;
+    return session_put(&list->session, &out);
 }
 
 static void finish(struct list *list)
@@ -330,20 +326,15 @@ static void on_begin(void *data)
 static void on_signal(void *data, int number)
 {
     struct list *list = data;
-    if (!signal_is_message(number)) {
-        say_line_end();
-        session_end_by_signal(&list->session, number, NULL);
-    }
+    say_line_end();
+    session_end_by_signal(&list->session, number, NULL);
 }
 
 int perform_list(const struct options *options)
 {
-    struct list list = {.session = {.begin = on_begin, .looks = true, .all_told = true}};
-    list.session.data = &list;
-    if (!session_open(&list.session, options))
-        return list.session.status;
-    signals_watch(&list.signals, list.session.loop, on_signal, &list);
-    session_run(&list.session);
+    struct list list = {
+        .session = {.begin = on_begin, .signalled = on_signal, .looks = true, .all_told = true}};
+    session_perform(&list.session, options, &list);
     shares_free(&list.listing.shares);
     name_set_free(&list.names);
     free(list.questions);

@@ -8,10 +8,10 @@
 #include "advice.h"
 #include "commands.h"
 #include "duration.h"
-#include "json.h"
 #include "say.h"
 #include "session.h"
 #include "trial.h"
+#include "votes.h"
 
 const char nodes_help[] =
     "usage: redlock nodes [--adopt] [--json]\n"
@@ -230,26 +230,10 @@ static void advice_json(struct json *json, const struct text *lines)
     json_close(json, ']');
 }
 
-static void optional_json(struct json *json, const char *key, const char *value)
-{
-    json_string(json, key, value[0] ? value : NULL);
-}
-
-static void known_json(struct json *json, const char *key, int64_t number, bool known)
-{
-    if (known)
-        json_number(json, key, number);
-    else
-        json_null(json, key);
-}
-
 /* null if the master was not tried. */
 static void finding_json(struct json *json, const struct finding *finding)
 {
-    if (finding->tried)
-        json_bool(json, "grants", finding->grants);
-    else
-        json_null(json, "grants");
+    json_known_bool(json, "grants", finding->tried, finding->grants);
     json_string(json, "refusal", finding->refusal.bytes);
     json_string(json, "no_queue", finding->no_queue.bytes);
     json_string(json, "unheard", finding->unheard.bytes);
@@ -278,19 +262,16 @@ static void node_json(struct json *json, const redlock_node *node, const redlock
     json_word(json, "state", state_name(node->state));
     json_string(json, "text", node->text);
     json_number(json, "abstains_ms", node->abstains_ms);
-    optional_json(json, "version", node->version);
-    optional_json(json, "role", node->role);
-    optional_json(json, "run_id", node->run_id);
+    json_filled(json, "version", node->version);
+    json_filled(json, "role", node->role);
+    json_filled(json, "run_id", node->run_id);
     bool met = node->version[0];
-    known_json(json, "uptime_s", node->uptime_s, met && node->uptime_s >= 0);
-    known_json(json, "rtt_us", node->rtt_us, met && node->rtt_us >= 0);
-    known_json(json, "clock_offset_us", node->clock_offset_us, met);
-    if (met)
-        json_bool(json, "aof", node->aof);
-    else
-        json_null(json, "aof");
-    optional_json(json, "eviction", node->eviction);
-    known_json(json, "max_ttl_ms", node->max_ttl_ms, node->max_ttl_ms > 0);
+    json_known_number(json, "uptime_s", met && node->uptime_s >= 0, node->uptime_s);
+    json_known_number(json, "rtt_us", met && node->rtt_us >= 0, node->rtt_us);
+    json_known_number(json, "clock_offset_us", met, node->clock_offset_us);
+    json_known_bool(json, "aof", met, node->aof);
+    json_filled(json, "eviction", node->eviction);
+    json_known_number(json, "max_ttl_ms", node->max_ttl_ms > 0, node->max_ttl_ms);
     tls_json(json, tls);
     finding_json(json, finding);
     advise_on_node(&advice, node, finding);
@@ -303,12 +284,9 @@ static void node_json(struct json *json, const redlock_node *node, const redlock
 
 static void report_json(struct text *out, const struct doctor *doctor)
 {
-    struct json json = {.out = out};
+    const struct session *session = &doctor->session;
+    struct json json = outcome_json(out, session->readiness, session->ready_text.bytes);
     struct text advice = {0};
-    json_open(&json, NULL, '{');
-    json_bool(&json, "ok", doctor->session.readiness == REDLOCK_OK);
-    json_string(&json, "code", redlock_code_name(doctor->session.readiness));
-    json_bytes(&json, "text", doctor->session.ready_text.bytes, doctor->session.ready_text.length);
     json_number(&json, "masters", doctor->masters);
     json_number(&json, "quorum", doctor->quorum);
     json_number(&json, "up", doctor->up);
@@ -327,8 +305,7 @@ static void report_json(struct text *out, const struct doctor *doctor)
     advise_on_list(&advice, doctor);
     advice_json(&json, &advice);
     text_free(&advice);
-    json_close(&json, '}');
-    text_format(out, "\n");
+    json_end(&json);
 }
 
 /* ---- The examination ---------------------------------------------------- */
@@ -452,8 +429,5 @@ int perform_nodes(const struct options *options)
     struct doctor doctor = {
         .session = {
             .begin = on_begin, .patient = true, .looks = !options->adopt, .any_list = true}};
-    doctor.session.data = &doctor;
-    if (!session_open(&doctor.session, options))
-        return doctor.session.status;
-    return session_run(&doctor.session);
+    return session_perform(&doctor.session, options, &doctor);
 }

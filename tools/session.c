@@ -301,10 +301,18 @@ static struct ev_loop *make_loop(void)
     return ev_default_loop(EVBACKEND_POLL);
 }
 
-bool session_open(struct session *session, const struct options *options)
+static void on_signal(void *data, int number)
+{
+    struct session *session = data;
+    if (session->hears_all || !signal_is_message(number))
+        session->signalled(session->data, number);
+}
+
+bool session_open(struct session *session, const struct options *options, void *data)
 {
     char why[500] = "";
     session->options = options;
+    session->data = data;
     session->loop = make_loop();
     if (!session->loop) {
         failure_tell(options, "cannot start", REDLOCK_E_SYSTEM, "there is no event loop", NULL);
@@ -320,6 +328,8 @@ bool session_open(struct session *session, const struct options *options)
     }
     plan_begin(session);
     watch_releases(session);
+    if (session->signalled)
+        signals_watch(&session->signals, session->loop, on_signal, session);
     return true;
 }
 
@@ -336,6 +346,11 @@ int session_run(struct session *session)
     redlock_free(session->client);
     text_free(&session->ready_text);
     return session->status;
+}
+
+int session_perform(struct session *session, const struct options *options, void *data)
+{
+    return session_open(session, options, data) ? session_run(session) : session->status;
 }
 
 static void on_closed(redlock *client, unsigned left, void *data)
@@ -374,10 +389,11 @@ void session_end_released(struct session *session, int status)
     session->released = true;
 }
 
-bool session_put(struct session *session, const struct text *text)
+bool session_put(struct session *session, struct text *text)
 {
-    if (put_text(text))
-        return true;
-    session->status = EXIT_OUTPUT;
-    return false;
+    bool done = put_text(text);
+    text_free(text);
+    if (!done)
+        session->status = EXIT_OUTPUT;
+    return done;
 }

@@ -1,10 +1,11 @@
 /*
  * session.h - one command's client on the default loop, from start to orderly end.
  *
- *   session_open()   starts it; nothing happens before session_run()
- *   session_run()    runs the loop until the end and returns the exit status;
- *                    calls session->begin when it is time to ask for something
- *   session_end()    from a callback: sends the releases that are owed, then ends
+ *   session_open()      starts it; nothing happens before session_run()
+ *   session_run()       runs the loop until the end and returns the exit status;
+ *                       calls session->begin when it is time to ask for something
+ *   session_perform()   both; returns the exit status also where it cannot start
+ *   session_end()       from a callback: sends the releases that are owed, then ends
  */
 #ifndef REDLOCK_TOOLS_SESSION_H
 #define REDLOCK_TOOLS_SESSION_H
@@ -14,6 +15,7 @@
 #include "exits.h"
 #include "options.h"
 #include "redlock.h"
+#include "signals.h"
 #include "text.h"
 
 /* How long the end waits for masters that do not answer, as a key left behind may block others. */
@@ -35,6 +37,12 @@ struct session {
     bool looks;    /* takes nothing: the masters are not told --max-ttl */
     bool any_list; /* begin also when the list of masters is known to be wrong */
     bool all_told; /* by all masters; of all waiters, readers and permits, as far as that goes */
+    /* Called for each signal that could end us, from the loop; NULL: signals do what they do.  A
+     * signal that only means something to a running command is left out, unless `hears_all`. */
+    void (*signalled)(void *data, int number);
+    bool hears_all;
+    struct signals signals;
+
     void *data;
     ev_timer begin_timer;
 
@@ -57,9 +65,10 @@ struct session {
 /* The exit status for a code of the library, as the user wants to have it. */
 int session_exit_for(const struct session *session, redlock_code code);
 
-/* False: the user was told why, and session->status is set. */
-bool session_open(struct session *session, const struct options *options);
+/* False: the user was told why, and session->status is set.  `data` is for the callbacks. */
+bool session_open(struct session *session, const struct options *options, void *data);
 int session_run(struct session *session);
+int session_perform(struct session *session, const struct options *options, void *data);
 void session_end(struct session *session, int status, int64_t patience_ms);
 /* For an end after a quorum has released: waits only for answers that are on their way.  The
  * other masters are a minority, and their keys end with the ttl. */
@@ -78,7 +87,7 @@ void session_say_refused(const struct session *session);
 /* For a call that failed at once: tells redlock_last_error() and ends the session. */
 void session_refused(struct session *session, const char *what, redlock_code code);
 
-/* Writes a result to stdout; a failure becomes the status. */
-bool session_put(struct session *session, const struct text *text);
+/* Writes a result to stdout, and frees it; a failure becomes the status. */
+bool session_put(struct session *session, struct text *text);
 
 #endif

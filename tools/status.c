@@ -10,7 +10,6 @@
 #include "failure.h"
 #include "say.h"
 #include "session.h"
-#include "signals.h"
 
 const char status_help[] =
     "usage: redlock status [--watch] NAME...\n"
@@ -54,7 +53,6 @@ struct question {
 
 struct status {
     struct session session;
-    struct signals signals;
     struct question *questions;
     size_t waiting; /* questions not yet answered */
     ev_timer again; /* --watch */
@@ -217,17 +215,8 @@ static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
 static void on_signal(void *data, int number)
 {
     struct status *status = data;
-    if (signal_is_message(number))
-        return;
     ev_timer_stop(status->session.loop, &status->again);
     session_end_by_signal(&status->session, number, NULL);
-}
-
-static void watch(struct status *status)
-{
-    ev_init(&status->again, on_again);
-    status->again.data = status;
-    signals_watch(&status->signals, status->session.loop, on_signal, status);
 }
 
 /* ---- The command -------------------------------------------------------- */
@@ -244,22 +233,19 @@ static void free_questions(struct status *status)
 
 int perform_status(const struct options *options)
 {
-    struct status status = {
-        .session = {.begin = on_begin, .hasty = !options->watch, .looks = true}};
-    status.session.data = &status;
+    struct status status = {.session = {.begin = on_begin,
+                                        .signalled = options->watch ? on_signal : NULL,
+                                        .hasty = !options->watch,
+                                        .looks = true}};
+    ev_init(&status.again, on_again);
+    status.again.data = &status;
     status.questions = calloc(options->names_count, sizeof(*status.questions));
     if (!status.questions) {
         failure_tell(options, "cannot ask about", REDLOCK_E_MEMORY,
                      redlock_code_text(REDLOCK_E_MEMORY), NULL);
         return EXIT_INTERNAL;
     }
-    if (!session_open(&status.session, options)) {
-        free(status.questions);
-        return status.session.status;
-    }
-    if (options->watch)
-        watch(&status);
-    session_run(&status.session);
+    session_perform(&status.session, options, &status);
     free_questions(&status);
     return status.session.status;
 }

@@ -28,8 +28,7 @@ static void document(struct text *out, const struct options *options, redlock_co
     json_null(&json, "valid_ms");
     effort_json(&json, event);
     votes_json(&json, event);
-    json_close(&json, '}');
-    text_format(out, "\n");
+    json_end(&json);
 }
 
 /* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */

@@ -91,3 +91,30 @@ void json_null(struct json *json, const char *key)
     begin(json, key);
     text_format(json->out, "null");
 }
+
+void json_known_number(struct json *json, const char *key, bool known, int64_t number)
+{
+    if (known)
+        json_number(json, key, number);
+    else
+        json_null(json, key);
+}
+
+void json_known_bool(struct json *json, const char *key, bool known, bool value)
+{
+    if (known)
+        json_bool(json, key, value);
+    else
+        json_null(json, key);
+}
+
+void json_filled(struct json *json, const char *key, const char *string)
+{
+    json_string(json, key, string && string[0] ? string : NULL);
+}
+
+void json_end(struct json *json)
+{
+    json_close(json, '}');
+    text_add(json->out, "\n", 1);
+}

@@ -30,4 +30,12 @@ void json_number(struct json *json, const char *key, int64_t number);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 
+/* null where it is not known: a number, a truth, a string that is empty. */
+void json_known_number(struct json *json, const char *key, bool known, int64_t number);
+void json_known_bool(struct json *json, const char *key, bool known, bool value);
+void json_filled(struct json *json, const char *key, const char *string);
+
+/* The end of a document that stands on a line of its own. */
+void json_end(struct json *json);
+
 #endif

@@ -75,18 +75,11 @@ void list_show(struct text *out, const struct listing *listing)
 
 /* ---- As JSON ------------------------------------------------------------ */
 
-static const char *mode_of(const struct share *share)
-{
-    static const char *const modes[] = {
-        [SHARE_HOLDS] = "exclusive", [SHARE_READS] = "shared", [SHARE_HAS_PERMIT] = "permit"};
-    return modes[share->kind];
-}
-
 static void had_json(struct json *json, const struct share *share)
 {
     json_open(json, NULL, '{');
     json_bytes(json, "name", share->name.bytes, share->name.length);
-    json_word(json, "mode", mode_of(share));
+    json_word(json, "mode", share_mode(share->kind));
     json_word(json, "state", share->state);
     json_string(json, "token", share->value);
     json_number(json, "on", share->on);
@@ -138,7 +131,7 @@ static void node_json(struct json *json, const struct listing *listing, unsigned
     json_open(json, NULL, '{');
     json_string(json, "node", node.node);
     json_string(json, "code", redlock_code_name(surveyed->code));
-    json_string(json, "text", surveyed->why.length > 0 ? surveyed->why.bytes : NULL);
+    json_filled(json, "text", surveyed->why.bytes);
     json_number(json, "looked_at", (int64_t)surveyed->looked_at);
     json_number(json, "keys", (int64_t)surveyed->keys);
     json_number(json, "left_out", (int64_t)surveyed->left_out);
@@ -147,12 +140,8 @@ static void node_json(struct json *json, const struct listing *listing, unsigned
 
 void list_json(struct text *out, const struct listing *listing)
 {
-    struct json json = {.out = out};
+    struct json json = outcome_json(out, listing->code, listing->text);
     const struct shares *shares = &listing->shares;
-    json_open(&json, NULL, '{');
-    json_bool(&json, "ok", listing->code == REDLOCK_OK);
-    json_string(&json, "code", redlock_code_name(listing->code));
-    json_string(&json, "text", listing->text);
     json_number(&json, "masters", listing->masters);
     json_number(&json, "quorum", listing->quorum);
     json_open(&json, "nodes", '[');
@@ -163,6 +152,5 @@ void list_json(struct text *out, const struct listing *listing)
     for (size_t at = 0; at < shares->count;)
         at += holder_of_list_json(&json, &shares->all[at], shares->count - at);
     json_close(&json, ']');
-    json_close(&json, '}');
-    text_format(out, "\n");
+    json_end(&json);
 }

@@ -137,40 +137,36 @@ static void write_document(struct text *line, redlock_level level, const struct 
     json_close(&json, '}');
 }
 
-/* Frees the message. */
-static void say_message(redlock_level level, struct text *message)
+static void say_message(redlock_level level, const char *format, va_list values)
 {
-    struct text line = {0};
+    struct text message = {0}, line = {0};
+    text_vformat(&message, format, values);
     if (as_json) {
-        write_document(&line, level, message);
+        write_document(&line, level, &message);
     } else {
         text_format(&line, "redlock: ");
-        text_shown(&line, message->bytes, message->length);
+        text_shown(&line, message.bytes, message.length);
     }
     text_format(&line, "\n");
     say_text(&line);
     text_free(&line);
-    text_free(message);
+    text_free(&message);
 }
 
 void say(const char *format, ...)
 {
-    struct text message = {0};
     va_list values;
     va_start(values, format);
-    text_vformat(&message, format, values);
+    say_message(REDLOCK_LOG_ERROR, format, values);
     va_end(values);
-    say_message(REDLOCK_LOG_ERROR, &message);
 }
 
 void say_at(redlock_level level, const char *format, ...)
 {
-    struct text message = {0};
     va_list values;
     va_start(values, format);
-    text_vformat(&message, format, values);
+    say_message(level, format, values);
     va_end(values);
-    say_message(level, &message);
 }
 
 static bool output_failed(void)

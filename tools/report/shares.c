@@ -140,6 +140,13 @@ void shares_note(struct shares *shares, const redlock_name *name, const redlock_
     }
 }
 
+const char *share_mode(enum share_kind kind)
+{
+    static const char *const modes[] = {
+        [SHARE_HOLDS] = "exclusive", [SHARE_READS] = "shared", [SHARE_HAS_PERMIT] = "permit"};
+    return modes[kind];
+}
+
 bool share_is_partial(const struct share *share)
 {
     return share->kind != SHARE_WAITS && share->on < share->quorum;

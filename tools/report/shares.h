@@ -37,6 +37,8 @@ struct shares {
 void shares_note(struct shares *shares, const redlock_name *name, const redlock_event *event);
 /* By who has them; those of other software last. */
 void shares_sort(struct shares *shares);
+/* Of one that is had: "exclusive", "shared", "permit". */
+const char *share_mode(enum share_kind kind);
 bool share_is_partial(const struct share *share);
 bool shares_are_of_one(const struct share *a, const struct share *b);
 void shares_free(struct shares *shares);

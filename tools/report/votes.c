@@ -178,10 +178,7 @@ void remaining_show(struct text *out, int64_t remaining_ms)
 
 void remaining_json(struct json *json, int64_t remaining_ms)
 {
-    if (remaining_ms >= 0)
-        json_number(json, "remaining_ms", remaining_ms);
-    else
-        json_null(json, "remaining_ms");
+    json_known_number(json, "remaining_ms", remaining_ms >= 0, remaining_ms);
     json_bool(json, "never_expires", remaining_ms == -2);
 }
 
@@ -368,6 +365,16 @@ void votes_table(struct text *out, const redlock_event *event)
 
 /* ---- As JSON ------------------------------------------------------------ */
 
+struct json outcome_json(struct text *out, redlock_code code, const char *text)
+{
+    struct json json = {.out = out};
+    json_open(&json, NULL, '{');
+    json_bool(&json, "ok", code == REDLOCK_OK);
+    json_string(&json, "code", redlock_code_name(code));
+    json_string(&json, "text", text);
+    return json;
+}
+
 static void vote_json(struct json *json, const redlock_vote *vote)
 {
     json_open(json, NULL, '{');
@@ -377,23 +384,14 @@ static void vote_json(struct json *json, const redlock_vote *vote)
     bool lasts = held || vote->kind == REDLOCK_VOTE_ABSTAINS;
     holder_json(json, held ? vote->holder : NULL);
     remaining_json(json, lasts ? vote->remaining_ms : -1);
-    json_string(json, "text", vote->text && vote->text[0] ? vote->text : NULL);
+    json_filled(json, "text", vote->text);
     json_close(json, '}');
-}
-
-static void number_or_null(struct json *json, const char *key, const redlock_event *event,
-                           int64_t number)
-{
-    if (event)
-        json_number(json, key, number);
-    else
-        json_null(json, key);
 }
 
 void effort_json(struct json *json, const redlock_event *event)
 {
-    number_or_null(json, "rounds", event, event ? event->rounds : 0);
-    number_or_null(json, "elapsed_ms", event, event ? event->elapsed_ms : 0);
+    json_known_number(json, "rounds", event, event ? event->rounds : 0);
+    json_known_number(json, "elapsed_ms", event, event ? event->elapsed_ms : 0);
 }
 
 void fence_json(struct json *json, int64_t fence)
@@ -404,9 +402,9 @@ void fence_json(struct json *json, int64_t fence)
 
 void votes_json(struct json *json, const redlock_event *event)
 {
-    number_or_null(json, "masters", event, event ? event->masters : 0);
-    number_or_null(json, "quorum", event, event ? event->quorum : 0);
-    number_or_null(json, "granted", event, event ? event->granted : 0);
+    json_known_number(json, "masters", event, event ? event->masters : 0);
+    json_known_number(json, "quorum", event, event ? event->quorum : 0);
+    json_known_number(json, "granted", event, event ? event->granted : 0);
     json_open(json, "votes", '[');
     for (unsigned i = 0; event && i < event->masters; i++)
         vote_json(json, &event->votes[i]);

@@ -81,6 +81,9 @@ const char *votes_headline(const redlock_event *event);
 /* One indented line for each master. */
 void votes_table(struct text *out, const redlock_event *event);
 
+/* Opens a document with the members ok, code and text. */
+struct json outcome_json(struct text *out, redlock_code code, const char *text);
+
 /* The members masters, quorum, granted, votes; null and none without an event. */
 void votes_json(struct json *json, const redlock_event *event);
 

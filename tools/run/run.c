@@ -389,11 +389,11 @@ static void on_ended(void *data)
 
 int perform_run(const struct options *options)
 {
-    struct run run = {.session = {.begin = on_begin, .ended = on_ended}};
-    run.session.data = &run;
-    if (!session_open(&run.session, options))
+    struct run run = {
+        .session = {
+            .begin = on_begin, .ended = on_ended, .signalled = on_signal, .hears_all = true}};
+    if (!session_open(&run.session, options, &run))
         return run.session.status;
-    signals_watch(&run.signals, run.session.loop, on_signal, &run);
     notify_open(&run.notify, run.session.loop, options->quiet);
     if (notify_is_wanted(&run.notify))
         run.waiting.seen = run_notify_waiting;

@@ -10,12 +10,10 @@
 #include "notify.h"
 #include "run_environment.h"
 #include "session.h"
-#include "signals.h"
 #include "waiting.h"
 
 struct run {
     struct session session;
-    struct signals signals;
     struct waiting waiting;
     struct notify notify;
     struct metrics metrics;

@@ -12,11 +12,11 @@
 #include "say.h"
 #include "votes.h"
 
-static void put_line(struct text *line)
+static void end_line(struct json *json)
 {
-    text_format(line, "\n");
-    say_text(line);
-    text_free(line);
+    json_end(json);
+    say_text(json->out);
+    text_free(json->out);
 }
 
 static struct json begin_line(struct text *line, const char *event)
@@ -67,8 +67,7 @@ static void tell_event(const struct run *run, const redlock_event *event)
         if (run->session.options->permits)
             json_number(&json, "slot", redlock_slot(run->lease));
         votes_json(&json, event);
-        json_close(&json, '}');
-        put_line(&line);
+        end_line(&json);
     } else {
         say_event(run, event);
     }
@@ -163,8 +162,7 @@ void report_overdue(const struct run *run, int64_t valid_ms, int64_t grace)
         json_string(&json, "code", redlock_code_name(REDLOCK_E_MAX_HOLD));
         json_string(&json, "text", line.bytes);
         json_number(&json, "valid_ms", valid_ms);
-        json_close(&json, '}');
-        put_line(&document);
+        end_line(&json);
     } else {
         struct text told = {0};
         text_format(&told, "redlock: %s\n", line.bytes);
@@ -270,12 +268,8 @@ void report_end(const struct run *run)
     }
     struct json json = begin_line(&line, "ended");
     json_number(&json, "status", run->child.exit_status);
-    if (cut_off)
-        json_number(&json, "margin_ms", left);
-    else
-        json_null(&json, "margin_ms");
-    json_close(&json, '}');
-    put_line(&line);
+    json_known_number(&json, "margin_ms", cut_off, left);
+    end_line(&json);
 }
 
 static void tell_error(const struct run *run, const char *event, const char *sentence)
@@ -284,8 +278,7 @@ static void tell_error(const struct run *run, const char *event, const char *sen
     if (run->session.options->json) {
         struct json json = begin_line(&line, event);
         json_string(&json, "text", sentence);
-        json_close(&json, '}');
-        put_line(&line);
+        end_line(&json);
     } else {
         say("%s", sentence);
     }
