@@ -84,9 +84,35 @@ static void assert_starts_with(const char *bytes)
     assert_memory_equal(written.data, bytes, strlen(bytes));
 }
 
+static struct names *made[8]; /* by the test */
+static unsigned made_count;
+static struct names *jobs;
+
+static struct names *keep(struct names *names)
+{
+    assert_in_range(made_count, 0, COUNT(made) - 1);
+    return made[made_count++] = names;
+}
+
+#define NAMES(...)                                                                                 \
+    keep(unit_names(COUNT(((const char *const[]){__VA_ARGS__})),                                   \
+                    (const char *const[]){__VA_ARGS__}))
+
+static struct names *share(struct names *names, unsigned which)
+{
+    names_set_shared(names, which);
+    return names;
+}
+
+static struct names *slot_12(void)
+{
+    return keep(slot_new(&unit_memory, (struct slice){"jobs", 4}, 12));
+}
+
 static int set_up(void **state)
 {
-    *state = unit_names(1, (const char *const[]){"jobs"});
+    (void)state;
+    jobs = NAMES("jobs");
     written = (struct buffer){0};
     memory_is_out = false;
     return 0;
@@ -94,7 +120,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    names_drop(&unit_memory, *state);
+    (void)state;
+    while (made_count)
+        names_drop(&unit_memory, made[--made_count]);
     assert_written();
     buffer_free(&written);
     return 0;
@@ -116,18 +144,32 @@ static void write_one(const struct request *request)
     assert_int_equal(steps[0], STEP_FINAL);
 }
 
-/* By the script's hash, and whole. */
-static void write_both(struct request *request)
-{
-    write_one(request);
-    request->whole = true;
-    write_one(request);
-}
-
 #define EXPECT_BOTH(script, ...)                                                                   \
     do {                                                                                           \
         EXPECT("EVALSHA", script##_SHA1, __VA_ARGS__);                                             \
         EXPECT("EVAL", script##_TEXT, __VA_ARGS__);                                                \
+    } while (0)
+
+#define WRITES(request, ...)                                                                       \
+    do {                                                                                           \
+        write_one(&(request));                                                                     \
+        EXPECT(__VA_ARGS__);                                                                       \
+    } while (0)
+
+/* By the script's hash, and whole. */
+#define WRITES_BOTH(request, ...)                                                                  \
+    do {                                                                                           \
+        write_one(&(request));                                                                     \
+        (request).whole = true;                                                                    \
+        write_one(&(request));                                                                     \
+        EXPECT_BOTH(__VA_ARGS__);                                                                  \
+    } while (0)
+
+#define WRITES_EACH(requests, ...)                                                                 \
+    do {                                                                                           \
+        command_write_each(&written, requests, COUNT(requests), false);                            \
+        command_write_each(&written, requests, COUNT(requests), true);                             \
+        EXPECT_BOTH(__VA_ARGS__);                                                                  \
     } while (0)
 
 #define TOKEN "AAAAAAAAAAAAAAAAAAAAAA:me"
@@ -139,7 +181,7 @@ static void write_both(struct request *request)
 
 TEST(acquire_of_one_name_is_the_published_set)
 {
-    struct request request = request_of(REQUEST_ACQUIRE, *state);
+    struct request request = request_of(REQUEST_ACQUIRE, jobs);
     write_one(&request);
     const char bytes[] = "*6\r\n$3\r\nSET\r\n$4\r\njobs\r\n$25\r\nAAAAAAAAAAAAAAAAAAAAAA:me\r\n"
                          "$2\r\nNX\r\n$2\r\nPX\r\n$5\r\n30000\r\n";
@@ -149,81 +191,64 @@ TEST(acquire_of_one_name_is_the_published_set)
 
 TEST(label_ends_the_token)
 {
-    struct request request = request_of(REQUEST_RELEASE, *state);
+    struct request request = request_of(REQUEST_RELEASE, jobs);
     request.token = "somebody";
     request.token_length = 11;
     request.label = ":me";
     request.label_length = 3;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", "somebody:me");
+    WRITES(request, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", "somebody:me");
 }
 
 TEST(whole_changes_nothing_for_a_plain_set)
 {
-    struct request request = request_of(REQUEST_ACQUIRE, *state);
+    struct request request = request_of(REQUEST_ACQUIRE, jobs);
     request.whole = true;
-    write_one(&request);
-    EXPECT("SET", "jobs", TOKEN, "NX", "PX", "30000");
+    WRITES(request, "SET", "jobs", TOKEN, "NX", "PX", "30000");
 }
 
 TEST(acquire_of_several_names_is_a_script)
 {
-    struct names *names = unit_names(3, (const char *const[]){"a", "bb", "ccc"});
-    struct request request = request_of(REQUEST_ACQUIRE, names);
-    write_both(&request);
-    EXPECT_BOTH(SCRIPT_ACQUIRE, "3", "a", "bb", "ccc", TOKEN, "30000");
-    names_drop(&unit_memory, names);
+    struct request request = request_of(REQUEST_ACQUIRE, NAMES("a", "bb", "ccc"));
+    WRITES_BOTH(request, SCRIPT_ACQUIRE, "3", "a", "bb", "ccc", TOKEN, "30000");
 }
 
 TEST(renew_tells_whether_to_heal_and_until_when)
 {
-    struct request request = request_of(REQUEST_RENEW, *state);
-    write_one(&request);
+    struct request request = request_of(REQUEST_RENEW, jobs);
+    WRITES(request, "EVALSHA", SCRIPT_RENEW_SHA1, "1", "jobs", TOKEN, "30000", "0", "0");
     request.renew.heal = true;
     request.renew.not_after = 1785000000123456;
-    write_one(&request);
-    request.whole = true;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_RENEW_SHA1, "1", "jobs", TOKEN, "30000", "0", "0");
-    EXPECT("EVALSHA", SCRIPT_RENEW_SHA1, "1", "jobs", TOKEN, "30000", "1", "1785000000123456");
-    EXPECT("EVAL", SCRIPT_RENEW_TEXT, "1", "jobs", TOKEN, "30000", "1", "1785000000123456");
+    WRITES_BOTH(request, SCRIPT_RENEW, "1", "jobs", TOKEN, "30000", "1", "1785000000123456");
 }
 
 TEST(release_gives_only_the_token)
 {
-    struct request request = request_of(REQUEST_RELEASE, *state);
-    write_both(&request);
-    EXPECT_BOTH(SCRIPT_RELEASE, "1", "jobs", TOKEN);
+    struct request request = request_of(REQUEST_RELEASE, jobs);
+    WRITES_BOTH(request, SCRIPT_RELEASE, "1", "jobs", TOKEN);
 }
 
 /* By a token that came from another process. */
 TEST(a_release_says_how_long_no_renewal_heals)
 {
-    struct names *slot = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
-    struct request request = request_of(REQUEST_RELEASE, *state);
+    struct request request = request_of(REQUEST_RELEASE, jobs);
     request.ttl_ms = 30802;
-    write_one(&request);
+    WRITES(request, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", TOKEN, "30802");
     assert_false(command_may_batch(&request));
-    request.names = slot;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", TOKEN, "30802");
-    EXPECT("EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN, "30802");
-    names_drop(&unit_memory, slot);
+    request.names = slot_12();
+    WRITES(request, "EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN, "30802");
 }
 
 TEST(peek_gives_no_token)
 {
-    struct request request = request_of(REQUEST_PEEK, *state);
-    write_both(&request);
-    EXPECT_BOTH(SCRIPT_PEEK, "1", "jobs");
+    struct request request = request_of(REQUEST_PEEK, jobs);
+    WRITES_BOTH(request, SCRIPT_PEEK, "1", "jobs");
 }
 
 TEST(peek_says_how_many_tokens_are_told)
 {
-    struct request request = request_of(REQUEST_PEEK, *state);
+    struct request request = request_of(REQUEST_PEEK, jobs);
     request.tokens_told = 600;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_PEEK_SHA1, "1", "jobs", "600");
+    WRITES(request, "EVALSHA", SCRIPT_PEEK_SHA1, "1", "jobs", "600");
 }
 
 TEST(kill_names_the_connection)
@@ -248,13 +273,8 @@ TEST(hello_and_adopt_differ_in_one_argument)
 {
     struct request hello = hello_request(REQUEST_HELLO), adopt = hello_request(REQUEST_ADOPT);
     adopt.terms.trust = true;
-    write_one(&hello);
-    write_one(&adopt);
-    adopt.whole = true;
-    write_one(&adopt);
-    EXPECT("EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
-    EXPECT("EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "1", "1", "60000000");
-    EXPECT("EVAL", SCRIPT_HELLO_TEXT, HELLO_ARGUMENTS, "1", "1", "60000000");
+    WRITES(hello, "EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
+    WRITES_BOTH(adopt, SCRIPT_HELLO, HELLO_ARGUMENTS, "1", "1", "60000000");
 }
 
 static void expect_scripts(void)
@@ -334,7 +354,7 @@ TEST(auth_with_a_password_or_a_user_only)
 
 TEST(only_hello_logs_in)
 {
-    struct request request = request_of(REQUEST_RELEASE, *state);
+    struct request request = request_of(REQUEST_RELEASE, jobs);
     struct credentials login = {"ann", "pw", 1, "redlock"};
     assert_int_equal(command_write(&written, &request, &login, steps), 1);
     EXPECT("EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", TOKEN);
@@ -343,77 +363,59 @@ TEST(only_hello_logs_in)
 TEST(names_may_hold_any_bytes)
 {
     struct slice slice = {"\0\r\n$\xff", 5};
-    struct names *names = names_new(&unit_memory, (struct slice){"p:", 2}, &slice, 1);
+    struct names *names = keep(names_new(&unit_memory, (struct slice){"p:", 2}, &slice, 1));
     struct request request = request_of(REQUEST_PEEK, names);
     write_one(&request);
     assert_memory_equal(written.data + written.length - 13, "$7\r\np:\0\r\n$\xff\r\n", 13);
-    names_drop(&unit_memory, names);
 }
 
 TEST(a_grant_names_the_clock_and_proposes)
 {
-    struct request request = request_of(REQUEST_GRANT, *state);
+    struct request request = request_of(REQUEST_GRANT, jobs);
     request.grant.proposal = 1785000000123456;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_GRANT_SHA1, "2", "jobs", "redlock:clock", TOKEN, "30000",
+    WRITES(request, "EVALSHA", SCRIPT_GRANT_SHA1, "2", "jobs", "redlock:clock", TOKEN, "30000",
            "1785000000123456", "60000000");
 }
 
 TEST(a_place_in_line_has_a_ticket_a_life_and_a_channel)
 {
-    struct request request = request_of(REQUEST_QUEUE, *state);
+    struct request request = request_of(REQUEST_QUEUE, jobs);
     request.queue.ticket = 1785000000123458;
     request.ttl_ms = 3000;
-    write_both(&request);
-    EXPECT_BOTH(SCRIPT_QUEUE, "2", "jobs", "redlock:clock", TOKEN, "1785000000123458", "3000",
-                "redlock:me");
+    WRITES_BOTH(request, SCRIPT_QUEUE, "2", "jobs", "redlock:clock", TOKEN, "1785000000123458",
+                "3000", "redlock:me");
 }
 
 /* ---- Shared names ---- */
 
-static struct names *shared_names(unsigned count, const char *const *strings, unsigned shared)
-{
-    struct names *names = unit_names(count, strings);
-    names_set_shared(names, shared);
-    return names;
-}
-
 TEST(a_grant_of_a_shared_name_tells_the_modes)
 {
-    struct names *names = shared_names(3, (const char *const[]){"a", "b", "c"}, 1);
-    struct request request = request_of(REQUEST_GRANT, names);
+    struct request request = request_of(REQUEST_GRANT, share(NAMES("a", "b", "c"), 1));
     request.grant.proposal = 7;
-    write_both(&request);
-    EXPECT_BOTH(SCRIPT_GRANT_SHARED, "4", "a", "b", "c", "redlock:clock", TOKEN, "30000", "7",
-                "60000000", "xsx");
-    names_drop(&unit_memory, names);
+    WRITES_BOTH(request, SCRIPT_GRANT_SHARED, "4", "a", "b", "c", "redlock:clock", TOKEN, "30000",
+                "7", "60000000", "xsx");
 }
 
 TEST(a_renewal_of_a_shared_name_tells_the_modes)
 {
-    struct names *names = shared_names(1, (const char *const[]){"a"}, 0);
-    struct request request = request_of(REQUEST_RENEW, names);
+    struct request request = request_of(REQUEST_RENEW, share(NAMES("a"), 0));
     request.renew.heal = true;
     request.renew.not_after = 5;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_RENEW_SHARED_SHA1, "1", "a", TOKEN, "30000", "1", "5", "s", "0");
-    names_drop(&unit_memory, names);
+    WRITES(request, "EVALSHA", SCRIPT_RENEW_SHARED_SHA1, "1", "a", TOKEN, "30000", "1", "5", "s",
+           "0");
 }
 
 TEST(a_place_for_a_shared_name_tells_the_modes)
 {
-    struct names *names = shared_names(2, (const char *const[]){"a", "b"}, 0);
-    struct request request = request_of(REQUEST_QUEUE, names);
+    struct request request = request_of(REQUEST_QUEUE, share(NAMES("a", "b"), 0));
     request.queue.ticket = 9;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_QUEUE_SHA1, "3", "a", "b", "redlock:clock", TOKEN, "9", "30000",
-           "redlock:me", "sx");
-    names_drop(&unit_memory, names);
+    WRITES(request, "EVALSHA", SCRIPT_QUEUE_SHA1, "3", "a", "b", "redlock:clock", TOKEN, "9",
+           "30000", "redlock:me", "sx");
 }
 
 TEST(other_requests_know_no_modes)
 {
-    struct names *names = shared_names(1, (const char *const[]){"a"}, 0);
+    struct names *names = share(NAMES("a"), 0);
     const enum request_kind kinds[] = {REQUEST_RELEASE, REQUEST_PEEK};
     for (unsigned i = 0; i < COUNT(kinds); i++) {
         struct request request = request_of(kinds[i], names);
@@ -421,53 +423,39 @@ TEST(other_requests_know_no_modes)
     }
     struct request raise = request_of(REQUEST_RAISE, names);
     raise.fence = 3;
-    write_one(&raise);
-    EXPECT("EVALSHA", SCRIPT_RELEASE_SHA1, "1", "a", TOKEN);
+    WRITES(raise, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "a", TOKEN);
     EXPECT("EVALSHA", SCRIPT_PEEK_SHA1, "1", "a");
     EXPECT("EVALSHA", SCRIPT_RAISE_SHA1, "2", "a", "redlock:clock", TOKEN, "3");
-    names_drop(&unit_memory, names);
 }
 
 TEST(a_slot_has_scripts_of_its_own)
 {
-    struct names *names = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
+    struct names *names = slot_12();
     struct request grant = request_of(REQUEST_GRANT, names);
     grant.grant.proposal = 7;
     grant.grant.permits = 16;
-    write_one(&grant);
-    grant.whole = true;
-    write_one(&grant);
+    WRITES_BOTH(grant, SCRIPT_GRANT_SLOT, "2", SLOT, "redlock:clock", TOKEN, "30000", "7",
+                "60000000", "16");
     struct request place = request_of(REQUEST_QUEUE, names);
     place.queue.ticket = 9;
     place.queue.permits = PERMITS_MOST;
-    write_one(&place);
+    WRITES(place, "EVALSHA", SCRIPT_QUEUE_SLOT_SHA1, "2", SLOT, "redlock:clock", TOKEN, "9",
+           "30000", "redlock:me", "1024");
     struct request release = request_of(REQUEST_RELEASE, names);
-    write_one(&release);
+    WRITES(release, "EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN);
     struct request renew = request_of(REQUEST_RENEW, names);
-    write_one(&renew);
+    WRITES(renew, "EVALSHA", SCRIPT_RENEW_SLOT_SHA1, "1", SLOT, TOKEN, "30000", "0", "0");
     assert_false(command_may_batch(&grant) || command_may_batch(&release) ||
                  command_may_batch(&renew));
-    EXPECT("EVALSHA", SCRIPT_GRANT_SLOT_SHA1, "2", SLOT, "redlock:clock", TOKEN, "30000", "7",
-           "60000000", "16");
-    EXPECT("EVAL", SCRIPT_GRANT_SLOT_TEXT, "2", SLOT, "redlock:clock", TOKEN, "30000", "7",
-           "60000000", "16");
-    EXPECT("EVALSHA", SCRIPT_QUEUE_SLOT_SHA1, "2", SLOT, "redlock:clock", TOKEN, "9", "30000",
-           "redlock:me", "1024");
-    EXPECT("EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN);
-    EXPECT("EVALSHA", SCRIPT_RENEW_SLOT_SHA1, "1", SLOT, TOKEN, "30000", "0", "0");
-    names_drop(&unit_memory, names);
 }
 
 TEST(other_requests_take_a_slot_for_a_name)
 {
-    struct names *names = slot_new(&unit_memory, (struct slice){"jobs", 4}, 12);
+    struct names *names = slot_12();
     struct request acquire = request_of(REQUEST_ACQUIRE, names);
-    write_one(&acquire);
+    WRITES(acquire, "SET", SLOT, TOKEN, "NX", "PX", "30000");
     struct request peek = request_of(REQUEST_PEEK, names);
-    write_one(&peek);
-    EXPECT("SET", SLOT, TOKEN, "NX", "PX", "30000");
-    EXPECT("EVALSHA", SCRIPT_PEEK_SHA1, "1", SLOT);
-    names_drop(&unit_memory, names);
+    WRITES(peek, "EVALSHA", SCRIPT_PEEK_SHA1, "1", SLOT);
 }
 
 /* ---- Requests of tasks ---- */
@@ -481,14 +469,13 @@ static struct request announcement(const struct names *names, const char *value,
 
 TEST(an_announcement_tells_term_number_and_value)
 {
-    struct request request = announcement(*state, "10.0.0.1:80", 11);
-    write_one(&request);
+    struct request request = announcement(jobs, "10.0.0.1:80", 11);
+    WRITES(request, "EVALSHA", SCRIPT_ANNOUNCE_SHA1, "1", "jobs", TOKEN, "30000",
+           "1785000000123457", "12", "10.0.0.1:80");
     request.whole = true;
     request.announce.value.length = 0;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_ANNOUNCE_SHA1, "1", "jobs", TOKEN, "30000", "1785000000123457", "12",
-           "10.0.0.1:80");
-    EXPECT("EVAL", SCRIPT_ANNOUNCE_TEXT, "1", "jobs", TOKEN, "30000", "1785000000123457", "12", "");
+    WRITES(request, "EVAL", SCRIPT_ANNOUNCE_TEXT, "1", "jobs", TOKEN, "30000", "1785000000123457",
+           "12", "");
 }
 
 TEST(a_value_may_hold_any_bytes)
@@ -496,7 +483,7 @@ TEST(a_value_may_hold_any_bytes)
     static char value[65536];
     for (size_t i = 0; i < sizeof value; i++)
         value[i] = (char)(i * 7);
-    struct request request = announcement(*state, value, sizeof value);
+    struct request request = announcement(jobs, value, sizeof value);
     write_one(&request);
     const char before[] = "$2\r\n12\r\n$65536\r\n";
     size_t at = written.length - sizeof value - 2;
@@ -507,21 +494,18 @@ TEST(a_value_may_hold_any_bytes)
 
 TEST(what_is_taken_back_is_of_a_token_and_a_term)
 {
-    struct request request = request_of(REQUEST_UNSAY, *state);
+    struct request request = request_of(REQUEST_UNSAY, jobs);
     request.announce.term = 1785000000123457;
-    write_both(&request);
-    EXPECT_BOTH(SCRIPT_UNSAY, "1", "jobs", TOKEN, "1785000000123457");
+    WRITES_BOTH(request, SCRIPT_UNSAY, "1", "jobs", TOKEN, "1785000000123457");
 }
 
 TEST(an_observer_may_name_a_channel)
 {
-    struct request request = request_of(REQUEST_OBSERVE, *state);
-    write_one(&request);
+    struct request request = request_of(REQUEST_OBSERVE, jobs);
+    WRITES(request, "EVALSHA", SCRIPT_OBSERVE_SHA1, "1", "jobs", "redlock:me", "30000");
     request.whole = true;
     request.channel = NULL;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_OBSERVE_SHA1, "1", "jobs", "redlock:me", "30000");
-    EXPECT("EVAL", SCRIPT_OBSERVE_TEXT, "1", "jobs", "", "30000");
+    WRITES(request, "EVAL", SCRIPT_OBSERVE_TEXT, "1", "jobs", "", "30000");
 }
 
 static struct request arrival(const struct names *names)
@@ -533,67 +517,58 @@ static struct request arrival(const struct names *names)
 
 TEST(a_party_says_at_which_barrier_it_is)
 {
-    struct request request = arrival(*state);
-    write_one(&request);
+    struct request request = arrival(jobs);
+    WRITES(request, "EVALSHA", SCRIPT_ARRIVE_SHA1, "1", "jobs", TOKEN, "7", "5", "30000", "60000",
+           "0", "redlock:me");
     request.barrier.passed = request.whole = true;
     request.barrier.generation = INT64_C(1) << 53;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_ARRIVE_SHA1, "1", "jobs", TOKEN, "7", "5", "30000", "60000", "0",
-           "redlock:me");
-    EXPECT("EVAL", SCRIPT_ARRIVE_TEXT, "1", "jobs", TOKEN, "9007199254740992", "5", "30000",
-           "60000", "1", "redlock:me");
+    WRITES(request, "EVAL", SCRIPT_ARRIVE_TEXT, "1", "jobs", TOKEN, "9007199254740992", "5",
+           "30000", "60000", "1", "redlock:me");
 }
 
 TEST(who_departs_says_so_too)
 {
-    struct request request = arrival(*state);
+    struct request request = arrival(jobs);
     request.tag.kind = REQUEST_DEPART;
-    write_both(&request);
-    EXPECT_BOTH(SCRIPT_DEPART, "1", "jobs", TOKEN, "7", "5");
+    WRITES_BOTH(request, SCRIPT_DEPART, "1", "jobs", TOKEN, "7", "5");
 }
 
 TEST(an_arrival_is_told_to_a_latch)
 {
-    struct request request = request_of(REQUEST_TALLY, *state);
+    struct request request = request_of(REQUEST_TALLY, jobs);
     request.tally = (struct tally_request){slice_of("all-done"), slice_of("part-7"), false};
-    write_one(&request);
+    WRITES(request, "EVALSHA", SCRIPT_TALLY_SHA1, "1", "jobs", "all-done", "part-7", "0",
+           "redlock:me", "30000");
     request.tally = (struct tally_request){.open = true};
     request.whole = true;
     request.channel = NULL;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_TALLY_SHA1, "1", "jobs", "all-done", "part-7", "0", "redlock:me",
-           "30000");
-    EXPECT("EVAL", SCRIPT_TALLY_TEXT, "1", "jobs", "", "", "1", "", "30000");
+    WRITES(request, "EVAL", SCRIPT_TALLY_TEXT, "1", "jobs", "", "", "1", "", "30000");
 }
 
 TEST(a_latch_is_put_on_a_process)
 {
-    struct request request = request_of(REQUEST_MEND, *state);
+    struct request request = request_of(REQUEST_MEND, jobs);
     request.mend = (struct mend_request){.id = slice_of("all-done"),
                                          .run = "0123456789abcdef",
                                          .arrived = slice_of("a\nb"),
                                          .ends_ms = INT64_C(1785000000123),
                                          .arrivals = 100,
                                          .open = true};
-    write_one(&request);
-    struct request drop = request_of(REQUEST_DROP, *state);
-    drop.drop = (struct drop_request){slice_of("all-done"), 30000};
-    write_one(&drop);
-    EXPECT("EVALSHA", SCRIPT_MEND_SHA1, "1", "jobs", "all-done", "0123456789abcdef", "100",
+    WRITES(request, "EVALSHA", SCRIPT_MEND_SHA1, "1", "jobs", "all-done", "0123456789abcdef", "100",
            "1785000000123", "1", "a\nb");
-    EXPECT("EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", "all-done", "30000");
+    struct request drop = request_of(REQUEST_DROP, jobs);
+    drop.drop = (struct drop_request){slice_of("all-done"), 30000};
+    WRITES(drop, "EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", "all-done", "30000");
 }
 
 TEST(a_survey_goes_on_from_its_cursor)
 {
-    struct request request = request_of(REQUEST_SURVEY, *state);
+    struct request request = request_of(REQUEST_SURVEY, jobs);
     request.survey = (struct survey_request){slice_of("18446744073709551615"), 250, false};
-    write_one(&request);
+    WRITES(request, "EVALSHA", SCRIPT_SURVEY_SHA1, "1", "jobs", "18446744073709551615", "250", "0");
     request.survey = (struct survey_request){slice_of("0"), 250, true};
     request.whole = true;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_SURVEY_SHA1, "1", "jobs", "18446744073709551615", "250", "0");
-    EXPECT("EVAL", SCRIPT_SURVEY_TEXT, "1", "jobs", "0", "250", "1");
+    WRITES(request, "EVAL", SCRIPT_SURVEY_TEXT, "1", "jobs", "0", "250", "1");
 }
 
 TEST(a_script_is_known_by_its_hash)
@@ -658,11 +633,11 @@ TEST(the_longest_listener_fits_its_room)
 
 TEST(a_raise_names_the_clock_and_the_fence)
 {
-    struct request request = request_of(REQUEST_RAISE, *state);
+    struct request request = request_of(REQUEST_RAISE, jobs);
     request.fence = 1785000000123457;
     request.whole = true;
-    write_one(&request);
-    EXPECT("EVAL", SCRIPT_RAISE_TEXT, "2", "jobs", "redlock:clock", TOKEN, "1785000000123457");
+    WRITES(request, "EVAL", SCRIPT_RAISE_TEXT, "2", "jobs", "redlock:clock", TOKEN,
+           "1785000000123457");
 }
 
 static void fill_to_the_brim(struct request *request, struct slice bytes, const char *run)
@@ -717,7 +692,8 @@ TEST(the_largest_requests_fit_their_room)
     memset(channel, 'c', sizeof channel - 1);
     for (unsigned i = 0; i < COUNT(slices); i++)
         slices[i] = (struct slice){bytes, sizeof bytes};
-    struct names *names = names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices));
+    struct names *names =
+        keep(names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices)));
     for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++) {
         if (kind == REQUEST_GRANT)
             names_set_shared(names, 0);
@@ -730,19 +706,15 @@ TEST(the_largest_requests_fit_their_room)
         write_one(&request);
     }
     assert_true(written.length > (size_t)11 * 64 * sizeof bytes);
-    names_drop(&unit_memory, names);
 }
 
 TEST(extreme_numbers_fit_their_room)
 {
-    struct names *names = unit_names(1, (const char *const[]){""});
-    struct request request = request_of(REQUEST_RENEW, names);
+    struct request request = request_of(REQUEST_RENEW, NAMES(""));
     request.token_length = 0;
     request.ttl_ms = request.renew.not_after = INT64_MIN;
-    write_one(&request);
-    EXPECT("EVALSHA", SCRIPT_RENEW_SHA1, "1", "", "", "-9223372036854775808", "0",
+    WRITES(request, "EVALSHA", SCRIPT_RENEW_SHA1, "1", "", "", "-9223372036854775808", "0",
            "-9223372036854775808");
-    names_drop(&unit_memory, names);
 }
 
 TEST(the_longest_login_fits_its_room)
@@ -762,68 +734,47 @@ TEST(many_short_names_fit_their_room)
     const char *strings[64];
     for (unsigned i = 0; i < COUNT(strings); i++)
         strings[i] = "n";
-    struct names *names = unit_names(COUNT(strings), strings);
+    struct names *names = keep(unit_names(COUNT(strings), strings));
     struct request request = request_of(REQUEST_ACQUIRE, names);
     write_one(&request);
-    names_drop(&unit_memory, names);
 }
 
 /* ---- Several in one ---- */
 
 TEST(releases_share_a_command)
 {
-    struct names *a = unit_names(1, (const char *const[]){"a"});
-    struct names *b = unit_names(1, (const char *const[]){"bb"});
-    struct request requests[] = {request_of(REQUEST_RELEASE, a), request_of(REQUEST_RELEASE, b)};
+    struct request requests[] = {request_of(REQUEST_RELEASE, NAMES("a")),
+                                 request_of(REQUEST_RELEASE, NAMES("bb"))};
     requests[1].token = "other";
     requests[1].token_length = 5;
-    command_write_each(&written, requests, 2, false);
-    command_write_each(&written, requests, 2, true);
-    EXPECT("EVALSHA", SCRIPT_RELEASE_EACH_SHA1, "2", "a", "bb", TOKEN, "other");
-    EXPECT("EVAL", SCRIPT_RELEASE_EACH_TEXT, "2", "a", "bb", TOKEN, "other");
-    names_drop(&unit_memory, a);
-    names_drop(&unit_memory, b);
+    WRITES_EACH(requests, SCRIPT_RELEASE_EACH, "2", "a", "bb", TOKEN, "other");
 }
 
 TEST(renewals_share_a_command)
 {
-    struct names *a = unit_names(1, (const char *const[]){"a"});
-    struct names *b = unit_names(1, (const char *const[]){"bb"});
-    struct request requests[] = {request_of(REQUEST_RENEW, a), request_of(REQUEST_RENEW, b)};
+    struct request requests[] = {request_of(REQUEST_RENEW, NAMES("a")),
+                                 request_of(REQUEST_RENEW, NAMES("bb"))};
     requests[1].ttl_ms = 500;
     requests[1].renew.heal = true;
     requests[1].renew.not_after = 1785000000123456;
-    command_write_each(&written, requests, 2, false);
-    command_write_each(&written, requests, 2, true);
-    EXPECT("EVALSHA", SCRIPT_RENEW_EACH_SHA1, "2", "a", "bb", TOKEN, "30000", "0", "0", TOKEN,
-           "500", "1", "1785000000123456");
-    EXPECT("EVAL", SCRIPT_RENEW_EACH_TEXT, "2", "a", "bb", TOKEN, "30000", "0", "0", TOKEN, "500",
-           "1", "1785000000123456");
-    names_drop(&unit_memory, a);
-    names_drop(&unit_memory, b);
+    WRITES_EACH(requests, SCRIPT_RENEW_EACH, "2", "a", "bb", TOKEN, "30000", "0", "0", TOKEN, "500",
+                "1", "1785000000123456");
 }
 
 TEST(grants_share_a_command)
 {
-    struct names *a = unit_names(1, (const char *const[]){"a"});
-    struct names *b = unit_names(1, (const char *const[]){"bb"});
-    struct request requests[] = {request_of(REQUEST_GRANT, a), request_of(REQUEST_GRANT, b)};
+    struct request requests[] = {request_of(REQUEST_GRANT, NAMES("a")),
+                                 request_of(REQUEST_GRANT, NAMES("bb"))};
     requests[1].ttl_ms = 500;
     requests[1].grant.proposal = 1785000000123456;
-    command_write_each(&written, requests, 2, false);
-    command_write_each(&written, requests, 2, true);
-    EXPECT("EVALSHA", SCRIPT_GRANT_EACH_SHA1, "3", "a", "bb", "redlock:clock", "60000000", TOKEN,
-           "30000", "0", TOKEN, "500", "1785000000123456");
-    EXPECT("EVAL", SCRIPT_GRANT_EACH_TEXT, "3", "a", "bb", "redlock:clock", "60000000", TOKEN,
-           "30000", "0", TOKEN, "500", "1785000000123456");
-    names_drop(&unit_memory, a);
-    names_drop(&unit_memory, b);
+    WRITES_EACH(requests, SCRIPT_GRANT_EACH, "3", "a", "bb", "redlock:clock", "60000000", TOKEN,
+                "30000", "0", TOKEN, "500", "1785000000123456");
 }
 
 TEST(grants_and_renewals_of_shared_names_have_scripts_of_their_own)
 {
-    struct names *a = shared_names(1, (const char *const[]){"a"}, 0);
-    struct names *b = shared_names(1, (const char *const[]){"bb"}, 0);
+    struct names *a = share(NAMES("a"), 0);
+    struct names *b = share(NAMES("bb"), 0);
     struct request grants[] = {request_of(REQUEST_GRANT, a), request_of(REQUEST_GRANT, b)};
     struct request renewals[] = {request_of(REQUEST_RENEW, a), request_of(REQUEST_RENEW, b)};
     struct request releases[] = {request_of(REQUEST_RELEASE, a), request_of(REQUEST_RELEASE, b)};
@@ -835,15 +786,13 @@ TEST(grants_and_renewals_of_shared_names_have_scripts_of_their_own)
     EXPECT("EVAL", SCRIPT_RENEW_SHARED_EACH_TEXT, "2", "a", "bb", TOKEN, "30000", "0", "0", TOKEN,
            "30000", "0", "0");
     EXPECT("EVALSHA", SCRIPT_RELEASE_EACH_SHA1, "2", "a", "bb", TOKEN, TOKEN);
-    names_drop(&unit_memory, a);
-    names_drop(&unit_memory, b);
 }
 
 TEST(a_batch_is_of_one_kind_and_of_one_mode)
 {
-    struct names *shared = shared_names(1, (const char *const[]){"a"}, 0);
+    struct names *shared = share(NAMES("a"), 0);
     for (int kind = REQUEST_GRANT; kind <= REQUEST_RELEASE; kind++) {
-        struct request one = request_of((enum request_kind)kind, *state);
+        struct request one = request_of((enum request_kind)kind, jobs);
         struct request other = request_of((enum request_kind)kind, shared);
         bool has_modes = kind == REQUEST_GRANT || kind == REQUEST_RENEW;
         assert_true(command_is_like(&one, &one));
@@ -853,15 +802,14 @@ TEST(a_batch_is_of_one_kind_and_of_one_mode)
         other.tag.kind = REQUEST_PEEK;
         assert_false(command_is_like(&one, &other));
     }
-    names_drop(&unit_memory, shared);
 }
 
 TEST(only_some_of_one_name_may_go_in_one_command)
 {
-    struct names *two = unit_names(2, (const char *const[]){"a", "b"});
+    struct names *two = NAMES("a", "b");
     for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++) {
         bool may = kind == REQUEST_RELEASE || kind == REQUEST_RENEW || kind == REQUEST_GRANT;
-        struct request request = request_of((enum request_kind)kind, *state);
+        struct request request = request_of((enum request_kind)kind, jobs);
         assert_true(command_may_batch(&request) == may);
         request.whole = true;
         assert_false(command_may_batch(&request));
@@ -871,7 +819,6 @@ TEST(only_some_of_one_name_may_go_in_one_command)
     for (int kind = REQUEST_HELLO; kind <= REQUEST_KILL; kind++)
         assert_false(
             command_may_batch(&(struct request){.tag = {.kind = (enum request_kind)kind}}));
-    names_drop(&unit_memory, two);
 }
 
 TEST(the_largest_batches_fit_their_room)
@@ -882,7 +829,7 @@ TEST(the_largest_batches_fit_their_room)
     const enum request_kind kinds[] = {REQUEST_RENEW, REQUEST_RELEASE, REQUEST_GRANT};
     for (unsigned size = 0; size < COUNT(lengths); size++) {
         struct slice slice = {bytes, lengths[size]};
-        struct names *names = names_new(&unit_memory, (struct slice){"", 0}, &slice, 1);
+        struct names *names = keep(names_new(&unit_memory, (struct slice){"", 0}, &slice, 1));
         for (unsigned which = 0; which < COUNT(kinds); which++) {
             for (unsigned i = 0; i < BATCH_MAX; i++) {
                 requests[i] = request_of(kinds[which], names);
@@ -894,7 +841,6 @@ TEST(the_largest_batches_fit_their_room)
             command_write_each(&written, requests, BATCH_MAX, false);
             command_write_each(&written, requests, BATCH_MAX, true);
         }
-        names_drop(&unit_memory, names);
     }
     assert_false(written.failed);
     assert_true(written.length > 6 * BATCH_MAX * sizeof bytes);
@@ -902,7 +848,7 @@ TEST(the_largest_batches_fit_their_room)
 
 TEST(memory_out_is_told_by_the_buffer)
 {
-    struct request request = request_of(REQUEST_RELEASE, *state);
+    struct request request = request_of(REQUEST_RELEASE, jobs);
     memory_is_out = true;
     write_one(&request);
     assert_true(written.failed);
