@@ -26,6 +26,7 @@ struct master {
     bool met;             /* hello was answered at least once: facts are filled */
     bool heard;           /* hello was answered on this connection: its clocks and ttls count */
     bool hello_asked;     /* a hello is in flight */
+    usec hello_at;        /* when the last one was sent */
     bool hello_whole;     /* the last one brought all scripts */
     bool left_unanswered; /* this connection ended with requests of leases or tasks in flight */
     bool given_up;        /* all attempts failed for long enough while the client closes */

@@ -123,6 +123,7 @@ static int64_t told_ttl_ms(const struct engine *e)
 static void ask_kind_of_hello(struct engine *e, unsigned index, enum request_kind kind, bool whole)
 {
     e->masters[index].hello_asked = true;
+    e->masters[index].hello_at = e->now;
     master_send(e, index,
                 &(struct request){.tag = {.kind = kind, .sent_at = e->now},
                                   .whole = whole,
@@ -242,12 +243,12 @@ static void end_former_connections(struct engine *e, unsigned index)
 
 void master_watch(struct engine *e, struct master *master)
 {
-    usec at = NEVER, again = e->now + ASK_ANYHOW;
+    usec at = NEVER, again = NEVER;
     ASSERT(master_is_up(master));
     if (master->in_flight)
         at = master->progress_at + stall(e, master);
-    if (master_abstains(e, master) && !master->hello_asked)
-        again = e->now + ASK_AGAIN;
+    if (!master->hello_asked)
+        again = master_abstains(e, master) ? e->now + ASK_AGAIN : master->hello_at + ASK_ANYHOW;
     if (master_abstains(e, master) && again > master->abstains_until)
         again = master->abstains_until;
     if (again < at)
@@ -340,7 +341,7 @@ static void watch_up(struct engine *e, unsigned index)
         master_leave(e, index, why);
         return;
     }
-    if (master->abstains_until)
+    if (master->abstains_until || e->now >= master->hello_at + ASK_ANYHOW)
         master_look(e, index);
     master_watch(e, master);
 }
