@@ -1,4 +1,4 @@
-#include "accounts.h"
+#include "rules.h"
 
 #include "liar.h"
 #include "user_lease.h"

@@ -1,4 +1,4 @@
-#include "exclusion.h"
+#include "rules.h"
 
 #include "foreign.h"
 #include "wrong.h"

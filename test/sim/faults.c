@@ -5,7 +5,7 @@
 #include "client_shell.h"
 #include "invariants.h"
 #include "lasting.h"
-#include "orphans.h"
+#include "rules.h"
 #include "links.h"
 #include "liar.h"
 #include "trace.h"

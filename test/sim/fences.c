@@ -1,4 +1,4 @@
-#include "fences.h"
+#include "rules.h"
 
 #include "invariants.h"
 #include "liar.h"

@@ -1,8 +1,5 @@
-#include "grants.h"
+#include "rules.h"
 
-#include "fences.h"
-#include "tokens.h"
-#include "validity.h"
 #include "wrong.h"
 
 #define HEAL_GRACE MS(3) /* in the granularity of clocks */

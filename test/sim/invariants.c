@@ -1,20 +1,10 @@
 #include "invariants.h"
 
-#include "accounts.h"
+#include "rules.h"
 #include "client_rules.h"
-#include "exclusion.h"
-#include "fences.h"
-#include "grants.h"
 #include "leaders.h"
-#include "order.h"
-#include "orphans.h"
-#include "outcomes.h"
-#include "period.h"
-#include "permits.h"
 #include "queues.h"
-#include "tokens.h"
 #include "trace.h"
-#include "validity.h"
 
 /* ---- what users are told ----------------------------------------------------------- */
 

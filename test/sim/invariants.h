@@ -2,7 +2,7 @@
  * invariants.h - what must be true, each rule a function of its own.
  *
  * The hooks are called by the simulator where something happens; each hands it to
- * the rules that it concerns.  These are in a file for each idea:
+ * the rules that it concerns (rules.h).  These are in a file for each idea:
  *
  *   exclusion.c   one holder of each name          order.c     waiting in turn
  *   validity.c    how long a lease is held         fences.c    fencing tokens

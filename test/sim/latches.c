@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "invariants.h"
-#include "model_latch.h"
+#include "model_tasks.h"
 #include "redlock/recipes.h"
 #include "trace.h"
 #include "wrong.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "invariants.h"
-#include "model_said.h"
+#include "model_tasks.h"
 #include "redlock/recipes.h"
 #include "trace.h"
 

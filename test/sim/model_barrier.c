@@ -1,6 +1,4 @@
-#include "model_barrier.h"
-
-#include "model_said.h"
+#include "model_tasks.h"
 
 #define PASSED_KEPT_MS 604800000
 

@@ -1,6 +1,4 @@
-#include "model_latch.h"
-
-#include "model_said.h"
+#include "model_tasks.h"
 
 /* What the key holds, also of another process. */
 static struct model_latch *look_up(struct model_master *master, usec wall, unsigned name)

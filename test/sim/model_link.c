@@ -11,7 +11,7 @@
 #include "exchange.h"
 #include "invariants.h"
 #include "links.h"
-#include "tokens.h"
+#include "rules.h"
 #include "trace.h"
 
 const struct links_kind links_kind = {.program = "redlock-sim", .login = "", .database = ""};

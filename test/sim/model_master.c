@@ -1,7 +1,5 @@
 #include "model_master.h"
-#include "model_barrier.h"
-#include "model_latch.h"
-#include "model_said.h"
+#include "model_tasks.h"
 
 #include <limits.h>
 #include <string.h>

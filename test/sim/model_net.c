@@ -6,7 +6,7 @@
 #include "invariants.h"
 #include "latches.h"
 #include "liar.h"
-#include "order.h"
+#include "rules.h"
 #include "trace.h"
 
 #define HELD_UP   500 /* per mille of messages that are delayed on the way, as if sent again */

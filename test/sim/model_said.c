@@ -1,4 +1,4 @@
-#include "model_said.h"
+#include "model_tasks.h"
 
 /* The scripts take what has no ms left for nothing. */
 static struct model_said *look_up(struct model_master *master, usec wall, unsigned name)

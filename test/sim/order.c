@@ -1,8 +1,6 @@
-#include "order.h"
+#include "rules.h"
 
 #include <string.h>
-
-#include "exclusion.h"
 
 /* A lease that asks this long after another was enqueued is behind it, ... */
 #define FAIR_LATER MS(200)

@@ -1,8 +1,7 @@
-#include "orphans.h"
+#include "rules.h"
 
 #include "lasting.h"
 #include "liar.h"
-#include "tokens.h"
 
 #define ORPHAN_GRACE MS(2500) /* in peace, to reconnect and to pay what is owed */
 

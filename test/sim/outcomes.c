@@ -1,5 +1,5 @@
 /* rule: C1, C7, C8 */
-#include "outcomes.h"
+#include "rules.h"
 
 #include "liar.h"
 

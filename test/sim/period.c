@@ -1,5 +1,5 @@
 /* rule: T1 */
-#include "period.h"
+#include "rules.h"
 
 #include "wrong.h"
 

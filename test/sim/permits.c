@@ -1,6 +1,4 @@
-#include "permits.h"
-
-#include "order.h"
+#include "rules.h"
 
 #define FAIR_FOR MS(1200) /* a refresh, for each slot that there is */
 

@@ -1,4 +1,4 @@
-#include "tokens.h"
+#include "rules.h"
 
 #include <string.h>
 

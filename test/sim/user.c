@@ -8,7 +8,7 @@
 #include "barriers.h"
 #include "latches.h"
 #include "leaders.h"
-#include "period.h"
+#include "rules.h"
 #include "trace.h"
 
 #define LEASES_AT_ONCE 4

@@ -6,9 +6,8 @@
 #include "client_rules.h"
 #include "invariants.h"
 #include "lease/further.h"
-#include "period.h"
+#include "rules.h"
 #include "queues.h"
-#include "tokens.h"
 #include "trace.h"
 #include "user.h"
 

@@ -1,7 +1,6 @@
 /* rule: V14 */
-#include "validity.h"
+#include "rules.h"
 
-#include "tokens.h"
 #include "wrong.h"
 
 #define PUNCTUAL MS(4) /* how late a loop may be without having been stopped */

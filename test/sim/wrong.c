@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "faults.h"
-#include "fences.h"
+#include "rules.h"
 #include "liar.h"
 #include "model_net.h"
-#include "orphans.h"
 #include "trace.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
