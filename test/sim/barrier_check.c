@@ -1,11 +1,8 @@
-#include "barrier_check.h"
+#include "checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "real.h"
-#include "said_check.h"
 
 #define NAMES       3 /* so few, that often enough parties are there */
 #define GENERATIONS 2

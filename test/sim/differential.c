@@ -22,16 +22,13 @@
 #include <unistd.h>
 
 #include "../plain_memory.h"
-#include "barrier_check.h"
+#include "checks.h"
 #include "command.h"
-#include "latch_check.h"
 #include "model_master.h"
 #include "ground/names.h"
 #include "ground/slots.h"
 #include "random.h"
-#include "real.h"
 #include "reply.h"
-#include "said_check.h"
 
 #define VALUES        5
 #define WAITERS       4

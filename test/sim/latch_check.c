@@ -1,11 +1,8 @@
-#include "latch_check.h"
+#include "checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "real.h"
-#include "said_check.h"
 
 #define NAMES      2 /* so few, that often enough have arrived */
 #define ARRIVALS   3

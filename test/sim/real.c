@@ -1,4 +1,4 @@
-#include "real.h"
+#include "checks.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
-#include "said_check.h"
+#include "checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "real.h"
 #include "said.h"
 
 #define NAMES     3 /* so few, that often somebody observes them */
