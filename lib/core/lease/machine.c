@@ -155,6 +155,8 @@ void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
 
 void lease_wake(struct engine *e, struct lease *lease)
 {
+    ASSERT(lease->state != LEASE_IDLE &&
+           lease->state != LEASE_LOST); /* there is nothing to wait for */
     releasing_notice_loss(e, lease);
     if (lease_round(lease) && lease_expire(e, lease))
         weigh(e, lease);

@@ -9,8 +9,7 @@
 
 static bool is_of_name(const struct given_back *given_back, struct slice name, unsigned permits)
 {
-    return given_back->slot >= 0 && (unsigned)given_back->slot < permits &&
-           given_back->name == slice_hash(name);
+    return (unsigned)given_back->slot < permits && given_back->name == slice_hash(name);
 }
 
 /* What this client gave back last is probably free still.  Only one lease tries it for that. */
@@ -70,7 +69,7 @@ static void forget_what_was_told(struct permit *permit, uint32_t round)
 
 static int16_t slot_told(const struct permit *permit, int slot)
 {
-    return (int16_t)(slot >= 0 && (unsigned)slot < permit->count ? slot : -1);
+    return (int16_t)((unsigned)slot < permit->count ? slot : -1);
 }
 
 static unsigned how_many_say(const struct engine *e, const int16_t *told, int slot)
