@@ -1,5 +1,6 @@
 /* A claim that runs out of room: of memory for its deadline, and of bits to count what is in
- * flight.  And its token, as a text; its mode; one that nobody has asked for yet. */
+ * flight.  And its token, as a text; its mode; one that nobody has asked for yet; what the shell
+ * sees of its lease. */
 #include "core_world.h"
 
 #include <stdio.h>
@@ -201,6 +202,149 @@ CORE_TEST(test_is_not_released_before_it_is_asked_for)
     fake_call(&fake, actor, EVENT_RELEASE, 0);
     answer_all(ANSWER_YES);
     assert_true(actor->ended);
+}
+
+static void acquire_in_vain(const char *name, enum event_kind kind, enum answer answer)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500)};
+    assert_true(fake_new(&fake, name, "job", &terms, NULL));
+    fake_call(&fake, fake_actor(&fake, name), kind, 0);
+    answer_all(answer);
+    fake.now += fake.telling ? 0 : TTL;
+    fake_tell_all(&fake);
+    answer_all(ANSWER_YES);
+    assert_true(fake_actor(&fake, name)->ended);
+}
+
+CORE_TEST(test_why_it_is_not_acquired_is_counted)
+{
+    const struct engine_counters *counters = &fake.engine.counters;
+    acquire_in_vain("H", EVENT_ACQUIRE, ANSWER_HELD);
+    assert_int_equal(counters->contended, 1);
+    assert_int_equal(counters->unavailable, 0);
+    acquire_in_vain("E", EVENT_ACQUIRE, ANSWER_ERROR);
+    assert_int_equal(counters->unavailable, 1);
+    acquire_in_vain("I", EVENT_INSPECT, ANSWER_ERROR); /* it was not asked for */
+    assert_int_equal(counters->unavailable, 1);
+    fake.telling = false;
+    acquire_in_vain("S", EVENT_ACQUIRE, ANSWER_YES); /* its time was over before it was told */
+    assert_int_equal(counters->unavailable, 2);
+    assert_int_equal(counters->contended, 1);
+}
+
+/* ---- what the shell sees of a lease ----------------------------------------------- */
+
+CORE_TEST(test_nothing_is_seen_of_a_lease_that_is_over)
+{
+    struct actor *actor = acquire();
+    struct lease *lease = &actor->core;
+    assert_non_null(lease_names(lease));
+    assert_false(lease_is_shared(lease) || lease_was_changed(lease) || lease_is_foreign(lease));
+    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    answer_all(ANSWER_YES);
+    assert_null(lease->claim);
+    assert_null(lease_names(lease));
+    assert_false(lease_is_shared(lease) || lease_is_all_shared(lease) || lease_was_changed(lease));
+    assert_false(lease_is_foreign(lease) || lease_leave(lease));
+    assert_int_equal(lease_slot(lease), -1);
+}
+
+CORE_TEST(test_a_lease_is_left_with_what_is_in_flight)
+{
+    struct actor *actor = acquire();
+    fake_call(&fake, actor, EVENT_EXTEND, 0);
+    assert_true(lease_leave(&actor->core));
+    actor->core.left = false;
+    answer_all(ANSWER_YES);
+    assert_false(lease_leave(&actor->core));
+    actor->core.left = false;
+}
+
+CORE_TEST(test_a_slot_is_seen_while_it_is_held)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500), .permits = 1};
+    assert_int_equal(lease_slot(&acquire()->core), -1); /* no permit */
+    assert_true(fake_new(&fake, "P", "job", &terms, NULL));
+    struct actor *actor = fake_actor(&fake, "P");
+    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    assert_int_equal(lease_slot(&actor->core), -1);
+    answer_all(ANSWER_YES);
+    assert_int_equal(lease_slot(&actor->core), 0);
+}
+
+CORE_TEST(test_a_lease_is_valid_once_it_is_told)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500)};
+    fake.telling = false;
+    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
+    struct actor *actor = fake_actor(&fake, "A");
+    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    answer_all(ANSWER_YES);
+    assert_true(lease_is_held(&actor->core));
+    assert_int_equal(lease_valid_until(&actor->core), 0);
+    fake_tell_all(&fake);
+    assert_true(lease_valid_until(&actor->core) > fake.now);
+}
+
+/* One at a time: it goes on until it is told. */
+CORE_TEST(test_an_extend_goes_on_until_it_is_told)
+{
+    struct actor *actor = acquire();
+    assert_false(lease_is_extending(&actor->core));
+    fake.telling = false;
+    fake_call(&fake, actor, EVENT_EXTEND, 0);
+    assert_true(lease_is_extending(&actor->core));
+    answer_all(ANSWER_YES);
+    assert_true(lease_is_extending(&actor->core));
+    fake_tell_all(&fake);
+    assert_false(lease_is_extending(&actor->core));
+}
+
+static void change(struct actor *actor, enum event_kind kind)
+{
+    assert_false(lease_is_changing(&actor->core));
+    fake.telling = false;
+    fake_call(&fake, actor, kind, 0);
+    assert_true(lease_is_changing(&actor->core) && lease_was_changed(&actor->core));
+    answer_all(ANSWER_YES);
+    assert_true(lease_is_changing(&actor->core) && lease_was_changed(&actor->core));
+    fake_tell_all(&fake);
+    assert_false(lease_is_changing(&actor->core));
+    assert_true(lease_was_changed(&actor->core));
+}
+
+CORE_TEST(test_a_change_goes_on_until_it_is_told)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500)};
+    change(acquire(), EVENT_DOWNGRADE);
+    fake.telling = true;
+    assert_true(fake_new(&fake, "S", "other/shared", &terms, NULL));
+    struct actor *reader = fake_actor(&fake, "S");
+    fake_call(&fake, reader, EVENT_ACQUIRE, 0);
+    answer_all(ANSWER_YES);
+    assert_true(reader->acquired && !lease_was_changed(&reader->core));
+    change(reader, EVENT_UPGRADE);
+}
+
+CORE_TEST(test_an_inspection_is_found_by_its_question)
+{
+    struct actor *holder = acquire();
+    fake_call(&fake, holder, EVENT_EXTEND, 0);
+    struct tag renewal = fake.masters[0].waiting[0];
+    assert_null(lease_inspecting(&renewal));
+    fake_call(&fake, holder, EVENT_ABANDON, 0);
+    assert_null(lease_inspecting(&renewal)); /* no lease awaits it */
+    answer_all(ANSWER_YES);
+    assert_true(fake_new(&fake, "I", "job", &(struct terms){.ttl = TTL}, NULL));
+    struct actor *actor = fake_actor(&fake, "I");
+    fake_call(&fake, actor, EVENT_INSPECT, 0);
+    struct tag peek = fake.masters[0].waiting[0];
+    assert_ptr_equal(lease_inspecting(&peek), &actor->core);
+    peek.round++;
+    assert_null(lease_inspecting(&peek));
+    peek.claim = NULL;
+    assert_null(lease_inspecting(&peek));
+    answer_all(ANSWER_ABSENT);
 }
 
 int main(void)
