@@ -463,22 +463,31 @@ void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t s
     }
 }
 
+/* How long others are kept out from now on; or since when they are not. */
+static void write_rest(char *to, size_t size, const struct outcome *outcome)
+{
+    usec rest = outcome->kept ? outcome->kept : outcome->ends;
+    const char *what = outcome->kept ? "kept" : rest < 0 ? "over for" : "valid";
+    to[0] = '\0';
+    if (rest)
+        snprintf(to, size, " %s %s", what, fake_time(rest < 0 ? -rest : rest));
+}
+
 static void note_outcome(struct fake *fake, struct actor *actor, const struct outcome *outcome)
 {
     static const char *const kinds[] = {"acquired", "not acquired", "extended",   "not extended",
                                         "at risk",  "healthy",      "lost",       "released",
                                         "seen",     "changed",      "not changed"};
-    char votes[300], rounds[24] = "", fence[48] = "";
+    char votes[300], rest[48], rounds[24] = "", fence[48] = "";
     fake_votes(fake, &actor->core, votes, sizeof votes);
+    write_rest(rest, sizeof rest, outcome);
     if (outcome->kind <= OUTCOME_NOT_ACQUIRED && outcome->rounds > 1)
         snprintf(rounds, sizeof rounds, " rounds %u", outcome->rounds);
     if (outcome->fence)
         snprintf(fence, sizeof fence, " fence %s", fake_time(outcome->fence - EPOCH));
-    fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s%s%s", actor->name, kinds[outcome->kind],
+    fake_note(fake, "tell %s %s%s%s %u/%u%s%s%s%s%s", actor->name, kinds[outcome->kind],
               outcome->cause ? ": " : "", fake_cause_name(outcome->cause), outcome->granted,
-              fake->engine.config.masters, outcome->valid ? " valid " : "",
-              outcome->valid ? fake_time(outcome->valid) : "", fence, rounds, votes[0] ? " | " : "",
-              votes);
+              fake->engine.config.masters, rest, fence, rounds, votes[0] ? " | " : "", votes);
 }
 
 static struct randomness draw(struct fake *fake, uint8_t bytes[RANDOMNESS_PER_STEP])
