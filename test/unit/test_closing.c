@@ -17,23 +17,24 @@ static void tell(struct actor *actor, enum outcome_kind kind, enum cause cause)
     assert_int_equal(outcome.cause, cause);
 }
 
-static void acquire(struct actor *actor)
+static void acquire(struct actor *actor, bool is_told)
 {
-    struct terms terms = {.ttl = MS(10000), .margin = MS(500)};
+    struct terms terms = {.ttl = MS(10000), .margin = MS(500), .wait = is_told ? 0 : NEVER};
     struct names *names = fake_names(&fake, "job");
     assert_true(lease_init(&fake.engine, &actor->core, names, &terms, NULL, 0));
     names_drop(&fake.memory, names);
     fake_step(&fake, &(struct event){.kind = EVENT_ACQUIRE, .lease = &actor->core});
     answer_all(ANSWER_YES);
-    tell(actor, OUTCOME_ACQUIRED, CAUSE_NONE);
+    if (is_told)
+        tell(actor, OUTCOME_ACQUIRED, CAUSE_NONE);
 }
 
-static int begin_at(void **state, usec away, usec age)
+static int begin_at(void **state, usec away, usec age, bool are_told)
 {
     if (core_set_up_greeted(state))
         return -1;
     for (unsigned i = 0; i < LEASES; i++)
-        acquire(&crowd[i]);
+        acquire(&crowd[i], are_told);
     for (unsigned i = 0; i < MASTERS; i++)
         fake.engine.masters[i].round_trip = away;
     fake_advance(&fake, age);
@@ -45,18 +46,24 @@ static int begin_at(void **state, usec away, usec age)
 
 static int begin(void **state)
 {
-    return begin_at(state, 0, 0);
+    return begin_at(state, 0, 0, true);
 }
 
 static int begin_far(void **state)
 {
-    return begin_at(state, MS(15), 0);
+    return begin_at(state, MS(15), 0, true);
 }
 
 /* The leases are held for 28 ms more. */
 static int begin_late(void **state)
 {
-    return begin_at(state, 0, MS(9370));
+    return begin_at(state, 0, MS(9370), true);
+}
+
+/* Nor was any of them told. */
+static int begin_untold(void **state)
+{
+    return begin_at(state, 0, MS(9370), false);
 }
 
 static int end(void **state)
@@ -118,6 +125,16 @@ CASE_WITH(test_releases_what_is_lost_meanwhile, begin_late, end)
     assert_false(fake.closed);
     fake_advance(&fake, MS(490)); /* validity has ended */
     assert_int_equal(fake.masters[0].count, LEASES - UNHEARD);
+    answer_all(ANSWER_YES);
+    assert_true(fake.closed);
+}
+
+/* What was too late to be told is not tried again, however long it was to wait. */
+CASE_WITH(test_tries_nothing_again, begin_untold, end)
+{
+    fake_advance(&fake, MS(40));
+    for (unsigned i = 0; i < LEASES; i++)
+        tell(&crowd[i], OUTCOME_NOT_ACQUIRED, CAUSE_CLOSED);
     answer_all(ANSWER_YES);
     assert_true(fake.closed);
 }
