@@ -49,8 +49,8 @@ class Stage:
         names = [f"master-{i}" for i in range(1, given.masters + 1)]
         if given.tls:
             self.tls = masters.make_certificates(self.folder / "tls", [self.place(name)[0] for name in names])
-        for name in names:
-            self.begin_master(name)
+        for number, name in enumerate(names, 1):
+            self.begin_master(name, number <= given.profile.persist)
         self.adopt()
         self.begin_watcher()
         self.began = now_us()
@@ -64,12 +64,12 @@ class Stage:
             return self.network.register, self.network.router.inside
         return self.network.address(node), self.network.inside(node)
 
-    def begin_master(self, name):
+    def begin_master(self, name, persist):
         clock = None
         if any(fault.kind == "clock-stepped" and name in fault.targets for fault in self.plan):
             clock = masters.Clock(self.given.clock_library, self.folder / f"{name}.clock")
         master = masters.Server(name, self.folder / name, *self.place(name),
-                                persist=self.given.profile.persist, clock=clock, tls=self.tls)
+                                persist=persist, clock=clock, tls=self.tls)
         self.masters[name] = master
         master.first_start()
 
