@@ -89,11 +89,11 @@ class Record:
         self.run["workers"] += 1
         self.kinds[worker], self.facts[worker] = "library", []
 
-    def holds(self, worker, number, asked, begin, end, fence, *wish):
+    def holds(self, worker, number, asked, begin, end, fence, *wish, slot=()):
         """Name a, without an act."""
         self.says(worker, asked, "attempt", "a", number, *wish)
         self.says(worker, begin, "acquired", "a", number, at(begin + 980), f"t{number}:{worker}",
-                  fence)
+                  fence, *slot)
         self.says(worker, end, "releasing", "a", number, at(begin + 980))
         self.says(worker, end, "released", "a", number, "REDLOCK_OK")
 
@@ -177,6 +177,18 @@ class Case(unittest.TestCase):
         if many is not None:
             self.assertEqual(len(told["complaints"]), many)
         return told
+
+
+    def each(self, table):
+        """Rows of a title, what makes its record, and what that is condemned for: a rule and words, or None."""
+        for title, make, condemned in table:
+            with self.subTest(title):
+                self.setUp()
+                make()
+                if condemned:
+                    self.assert_condemned(*condemned, 1)
+                else:
+                    self.assert_well()
 
 
 class Sound(Case):
@@ -474,24 +486,12 @@ class Lost(Case):
         self.record.says("worker-1", 9002, "acquired", "a", 300, at(9400), "t:worker-1", 9300)
 
     def test_in_time(self):
-        self.record.says("worker-1", 9350, "lost", "a", 300, at(9350))
-        self.record.says("worker-1", 9350, "releasing", "a", 300, at(9350))
+        self.says((9350, "lost", 9350), (9350, "releasing", 9350))
         self.assertEqual(self.assert_well()["lost_in_time"], 1)
 
     def test_late(self):
-        self.record.says("worker-1", 9410, "lost", "a", 300, at(9410))
+        self.says((9410, "lost", 9410))
         self.assertEqual(self.assert_condemned("lost", "ended at 1009400000", 1)["lost_late"], 1)
-
-    def test_never(self):
-        self.assert_condemned("lost", "not told for 600000 us", 1)
-
-    def test_given_back_after_its_end(self):
-        self.record.says("worker-1", 9410, "releasing", "a", 300, at(9410))
-        self.assert_condemned("lost", "t:worker-1", 1)
-
-    def test_given_back(self):
-        self.record.says("worker-1", 9300, "releasing", "a", 300, at(9400))
-        self.assert_well()
 
     def test_stopped(self):
         self.record.fault("stopped", "worker-1", 9300, 9700)
@@ -499,16 +499,6 @@ class Lost(Case):
         self.record.says("worker-1", 9702, "lost", "a", 300, at(9702))
         told = self.assert_well()
         self.assertEqual((told["stopped_past_lease"], told["refrained"]), (1, 1))
-
-    def test_another_was_stopped(self):
-        self.record.fault("stopped", "worker-2", 9300, 9700)
-        self.record.says("worker-1", 9702, "lost", "a", 300, at(9702))
-        self.assert_condemned("lost", "t:worker-1", 1)
-
-    def test_stopped_earlier(self):
-        self.record.fault("stopped", "worker-1", 9100, 9200)
-        self.record.says("worker-1", 9702, "lost", "a", 300, at(9702))
-        self.assert_condemned("lost", "t:worker-1", 1)
 
     def test_killed(self):
         self.record.kill("worker-1", 9300, 9310)
@@ -523,51 +513,47 @@ class Lost(Case):
         self.record.says("worker-1", 9003, "lost", "a", 300, at(9003))
         self.assert_condemned("lost", "no validity left", 1)
 
-    def test_withdrawn(self):
-        self.record.says("worker-1", 9100, "lost", "a", 300, at(9100))
-        self.assert_well()
+    def says(self, *facts, stopped=None):
+        """(ms, fact, until) of worker-1; `stopped` is who, and from when to when."""
+        if stopped:
+            self.record.fault("stopped", *stopped)
+        for ms, fact, until in facts:
+            self.record.says("worker-1", ms, fact, "a", 300, at(until))
 
-    def test_valid_again_after_its_end(self):
-        self.record.says("worker-1", 9405, "valid", "a", 300, at(9800))
-        self.record.says("worker-1", 9410, "releasing", "a", 300, at(9800))
-        self.assert_condemned("resurrected", "ended at 1009400000", 1)
+    def test_when_it_has_to_be_told(self):
+        late, missed = (9702, "lost", 9702), ("lost", "t:worker-1")
+        self.each((
+            ("never", lambda: None, ("lost", "not told for 600000 us")),
+            ("given back", lambda: self.says((9300, "releasing", 9400)), None),
+            ("given back after its end", lambda: self.says((9410, "releasing", 9410)), missed),
+            ("withdrawn", lambda: self.says((9100, "lost", 9100)), None),
+            ("another was stopped", lambda: self.says(late, stopped=("worker-2", 9300, 9700)), missed),
+            ("stopped earlier", lambda: self.says(late, stopped=("worker-1", 9100, 9200)), missed)))
 
-    def test_valid_again_after_lost(self):
-        self.record.says("worker-1", 9350, "lost", "a", 300, at(9350))
-        self.record.says("worker-1", 9360, "healthy", "a", 300, at(9800))
-        self.assert_condemned("resurrected", "after it was lost", 1)
-
-    def test_valid_again_after_it_was_given_back(self):
-        self.record.says("worker-1", 9350, "releasing", "a", 300, at(9400))
-        self.record.says("worker-1", 9360, "valid", "a", 300, at(9400))
-        self.assert_condemned("resurrected", "given back", 1)
-
-    def test_valid_again_long_after_a_stop(self):
-        self.record.fault("stopped", "worker-1", 9005, 9055)
-        self.record.says("worker-1", 9405, "valid", "a", 300, at(9800))
-        self.record.says("worker-1", 9410, "releasing", "a", 300, at(9800))
-        self.assert_condemned("resurrected", "ended at 1009400000", 1)
-
-    def test_a_renewal_that_was_told_after_a_stop(self):
-        self.record.fault("stopped", "worker-1", 9330, 9500)
-        self.record.says("worker-1", 9501, "valid", "a", 300, at(9700))
-        self.record.says("worker-1", 9510, "releasing", "a", 300, at(9700))
-        self.assert_well()
+    def test_valid_again(self):
+        over = ("resurrected", "ended at 1009400000")
+        later = (9405, "valid", 9800), (9410, "releasing", 9800)
+        self.each((
+            ("after its end", lambda: self.says(*later), over),
+            ("long after a stop", lambda: self.says(*later, stopped=("worker-1", 9005, 9055)), over),
+            ("after lost", lambda: self.says((9350, "lost", 9350), (9360, "healthy", 9800)),
+             ("resurrected", "after it was lost")),
+            ("after it was given back", lambda: self.says((9350, "releasing", 9400), (9360, "valid", 9400)),
+             ("resurrected", "given back")),
+            ("a renewal told after a stop", lambda: self.says((9501, "valid", 9700), (9510, "releasing", 9700),
+                                                              stopped=("worker-1", 9330, 9500)), None)))
 
     def test_a_renewal(self):
-        self.record.says("worker-1", 9335, "valid", "a", 300, at(9900))
-        self.record.says("worker-1", 9700, "releasing", "a", 300, at(9900))
+        self.says((9335, "valid", 9900), (9700, "releasing", 9900))
         self.assertEqual(self.assert_well()["renewals"], 1)
 
     def test_acting_without_validity(self):
-        self.record.says("worker-1", 9350, "lost", "a", 300, at(9350))
-        self.record.says("worker-1", 9360, "act", "a", 300, at(9360))
+        self.says((9350, "lost", 9350), (9360, "act", 9360))
         self.assert_condemned("act", "t:worker-1", 1)
 
     def test_acting_of_a_command_that_is_over(self):
         self.record.kinds["worker-1"] = "command"
-        self.record.says("worker-1", 9350, "lost", "a", 300, at(9350))
-        self.record.says("worker-1", 9360, "act", "a", 300, at(9360))
+        self.says((9350, "lost", 9350), (9360, "act", 9360))
         self.record.facts["worker-1"] = [it for it in self.record.facts["worker-1"]
                                          if it[0] >= at(9000)]
         self.record.writes = {key: it for key, it in self.record.writes.items()
@@ -590,31 +576,21 @@ class Orphan(Case):
         for ms in moments:
             self.record.sees(ms, "a", "t:worker-1", master=2)
 
-    def test_while_it_is_held(self):
-        self.got()
-        self.seen(9010, 9060)
-        self.assert_well()
-
-    def test_not_released_promptly(self):
-        self.got()
-        self.seen(9010, 9200, 9650, 9750, 9800)
-        self.assert_condemned("orphan", "master-2 still has a t:worker-1 at 1009750000", 1)
-
-    def test_the_master_was_frozen(self):
-        self.got()
-        self.record.fault("frozen", "master-2", 9050, 9500)
-        self.seen(9010, 9750, 9900)
-        self.assert_well()
-
-    def test_unknown_whether_released(self):
-        self.got("REDLOCK_E_UNAVAILABLE")
-        self.seen(9010, 9800, 9900)
-        self.assert_well()
-
-    def test_outlives_its_ttl(self):
-        self.got("REDLOCK_E_UNAVAILABLE")
-        self.seen(9010, 9800, 10100, 10300)
-        self.assert_condemned("orphan", "over since 1009102000", 1)
+    def test_a_key_of_a_lease(self):
+        def has(*moments, code="REDLOCK_OK", frozen=None):
+            self.got(code)
+            self.seen(*moments)
+            if frozen:
+                self.record.fault("frozen", "master-2", *frozen)
+        unknown = "REDLOCK_E_UNAVAILABLE"
+        self.each((
+            ("while it is held", lambda: has(9010, 9060), None),
+            ("not released promptly", lambda: has(9010, 9200, 9650, 9750, 9800),
+             ("orphan", "master-2 still has a t:worker-1 at 1009750000")),
+            ("the master was frozen", lambda: has(9010, 9750, 9900, 10300, frozen=(9050, 9500)), None),
+            ("unknown whether released", lambda: has(9010, 9800, 9900, code=unknown), None),
+            ("outlives its ttl", lambda: has(9010, 9800, 10100, 10300, code=unknown),
+             ("orphan", "over since 1009102000"))))
 
     def test_of_a_refused_attempt(self):
         self.record.says("worker-1", 9050, "failed", "a", 300, "REDLOCK_E_UNAVAILABLE")
@@ -687,9 +663,18 @@ class Unheld(Case):
         self.record.says("worker-1", end, "acquired", "a", 300, at(end + 980), "t:worker-1", 9300)
         self.record.says("worker-1", end + 1, "releasing", "a", 300, at(end + 980))
 
-    def test_with_nothing_struck(self):
-        self.waits(5000, 8000)
-        self.assert_condemned("unavailable", "nobody held it for 3000 ms", 1)
+    def test_for_too_long(self):
+        def struck(kind, targets, begin, end, until):
+            for target in targets:
+                self.record.fault(kind, target, begin, end)
+            self.waits(5000, until)
+        majority, mine, others = ([f"{each}-{i}" for i in (1, 2, 3)] for each in ("master", "link-1", "link-2"))
+        self.each((
+            ("nothing", lambda: struck("", (), 0, 0, 8000), ("unavailable", "nobody held it for 3000 ms")),
+            ("a minority", lambda: struck("frozen", majority[:1], 4900, 9990, 8000), ("unavailable", "after frozen")),
+            ("a majority", lambda: struck("frozen", majority, 3900, 4900, 9990), ("unavailable", "after frozen")),
+            ("its links", lambda: struck("cut", mine, 4900, 8000, 9000), None),
+            ("the links of another", lambda: struck("cut", others, 4900, 9990, 9000), ("unavailable", "after cut"))))
 
     def test_not_for_long(self):
         self.waits(5000, 6900)
@@ -702,34 +687,11 @@ class Unheld(Case):
         self.assertEqual(told["unavailable_ms"]["frozen"]["worst"], 1800)
         self.assertEqual(told["faults"], {"frozen": 1})
 
-    def test_a_minority_for_too_long(self):
-        self.record.fault("frozen", "master-1", 4900, 9990)
-        self.waits(5000, 8000)
-        self.assert_condemned("unavailable", "after frozen", 1)
-
     def test_a_majority(self):
         for master in (1, 2, 3):
             self.record.fault("crashed", f"master-{master}", 4900, 5500)
         self.waits(5000, 8000)
         self.assertIn("crashed, a majority", self.assert_well()["unavailable_ms"])
-
-    def test_a_majority_for_too_long(self):
-        for master in (1, 2, 3):
-            self.record.fault("frozen", f"master-{master}", 3900, 4900)
-        self.waits(5000, 9990)
-        self.assert_condemned("unavailable", "after frozen", 1)
-
-    def test_its_links(self):
-        for master in (1, 2, 3):
-            self.record.fault("cut", f"link-1-{master}", 4900, 8000)
-        self.waits(5000, 9000)
-        self.assert_well()
-
-    def test_the_links_of_another(self):
-        for master in (1, 2, 3):
-            self.record.fault("cut", f"link-2-{master}", 4900, 9990)
-        self.waits(5000, 9000)
-        self.assert_condemned("unavailable", "after cut", 1)
 
     def test_a_dead_holder(self):
         self.waits(5000, 6800)
@@ -941,55 +903,36 @@ class Turn(Case):
         self.record.holds("worker-2", 301, asked, 9501, 9550, 9301, *passing)
         self.record.holds("worker-1", 300, 9100, 9551, 9600, 9302, *waiting)
 
-    def test_a_writer_is_overtaken(self):
+    def gives_up(self, ms, code):
+        """The waiter."""
         self.passes()
-        self.assert_condemned("turn", "a: worker-1:300, which asked at 1009100000, was overtaken", 1)
+        self.record.drop("a", 300, "acquired", "releasing", "released")
+        self.record.says("worker-1", ms, "failed", "a", 300, code)
 
-    def test_a_writer_is_overtaken_by_a_reader(self):
-        self.passes(passing=["shared"])
-        self.assert_condemned("turn", "by t301:worker-2 of worker-2:301, a reader, which", 1)
-
-    def test_a_reader_is_overtaken_by_a_writer(self):
-        self.passes(waiting=["shared"])
-        self.assert_condemned("turn", "by t301:worker-2 of worker-2:301, which asked", 1)
+    def test_who_is_overtaken(self):
+        by = ("turn", "by t301:worker-2")
+        shared, tries = ["shared"], ["shared", "tries", "unfenced"]
+        self.each((
+            ("a writer", self.passes, ("turn", "a: worker-1:300, which asked at 1009100000, was overtaken")),
+            ("a writer, by a reader", lambda: self.passes(passing=shared),
+             ("turn", "by t301:worker-2 of worker-2:301, a reader, which")),
+            ("a reader, by a writer", lambda: self.passes(waiting=shared),
+             ("turn", "by t301:worker-2 of worker-2:301, which asked")),
+            ("by a reader that tries, and is to be refused", lambda: self.passes(passing=tries), by),
+            ("one that gives up", lambda: self.gives_up(9800, "REDLOCK_E_HELD"), by),
+            ("nobody: it leaves its place to the next", lambda: self.gives_up(9502, "REDLOCK_E_HELD"), None),
+            ("nobody: it reaches no masters, and stands in no line",
+             lambda: self.gives_up(9800, "REDLOCK_E_UNAVAILABLE"), None),
+            ("nobody: they asked at about the same time", lambda: self.passes(asked=9300), None),
+            ("nobody: who tries does not stand in the queue", lambda: self.passes(waiting=["tries"]), None)))
 
     def test_readers_have_no_order(self):
         self.passes(waiting=["shared"], passing=["shared"])
         self.assertEqual(self.assert_well()["turns_judged"], 1)
 
-    def test_a_reader_that_tries_is_refused(self):
-        self.passes(passing=["shared", "tries", "unfenced"])
-        self.assert_condemned("turn", "by t301:worker-2", 1)
-
-    def test_one_is_overtaken_until_it_gives_up(self):
-        self.passes()
-        self.record.drop("a", 300, "acquired", "releasing", "released")
-        self.record.says("worker-1", 9800, "failed", "a", 300, "REDLOCK_E_HELD")
-        self.assert_condemned("turn", "by t301:worker-2", 1)
-
-    def test_one_that_gives_up_leaves_its_place_to_the_next(self):
-        self.passes()
-        self.record.drop("a", 300, "acquired", "releasing", "released")
-        self.record.says("worker-1", 9502, "failed", "a", 300, "REDLOCK_E_HELD")
-        self.assert_well()
-
-    def test_one_that_reaches_no_masters_stands_in_no_line(self):
-        self.passes()
-        self.record.drop("a", 300, "acquired", "releasing", "released")
-        self.record.says("worker-1", 9700, "failed", "a", 300, "REDLOCK_E_UNAVAILABLE")
-        self.assert_well()
-
-    def test_they_asked_at_about_the_same_time(self):
-        self.passes(asked=9300)
-        self.assert_well()
-
     def test_a_plain_try_knows_no_queue(self):
         self.passes(passing=["tries", "unfenced"])
         self.record.find("acquired", "a", 301)[6] = 0
-        self.assert_well()
-
-    def test_who_tries_does_not_stand_in_the_queue(self):
-        self.passes(waiting=["tries"])
         self.assert_well()
 
     def test_where_something_was_struck(self):
@@ -1020,12 +963,8 @@ class Permits(Case):
             self.holds(f"worker-{slot + 1}", 300 + slot, 9002, 9300, slot)
 
     def holds(self, worker, number, begin, end, slot, fence=9000, asked=None, permits=3, wish=()):
-        record = self.record
-        record.says(worker, begin if asked is None else asked, "attempt", "a", number, *wish, f"permits={permits}")
-        record.says(worker, begin, "acquired", "a", number, at(begin + 980), f"t{number}:{worker}",
-                    fence, slot)
-        record.says(worker, end, "releasing", "a", number, at(begin + 980))
-        record.says(worker, end, "released", "a", number, "REDLOCK_OK")
+        self.record.holds(worker, number, begin if asked is None else asked, begin, end, fence, *wish,
+                          f"permits={permits}", slot=[slot])
 
     def waits(self, worker, number, asked, end, *wish):
         self.record.says(worker, asked, "attempt", "a", number, *wish)
