@@ -1,4 +1,4 @@
-#include "barriers.h"
+#include "recipe_users.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +23,6 @@ struct user_party {
 static bool chance(struct world *w, unsigned permille)
 {
     return chance_permille(&w->meeting, permille);
-}
-
-/* A third of the runs has barriers. */
-void barriers_draw(struct world *w)
-{
-    w->meeting.state = mix(w->options.seed ^ 0xba44);
-    unsigned share = (unsigned)chance_range(&w->meeting, 100, 600);
-    w->barriers = chance(w, 333) ? share : 0;
-    if (w->options.barriers >= 0)
-        w->barriers = (unsigned)w->options.barriers;
-    if (w->options.habit == HABIT_CROWD)
-        w->barriers = 0;
 }
 
 /* ---- the rules ---------------------------------------------------------------------------- */

@@ -6,9 +6,7 @@
 
 #include "client_rules.h"
 #include "invariants.h"
-#include "barriers.h"
-#include "latches.h"
-#include "leaders.h"
+#include "recipe_users.h"
 #include "links.h"
 #include "loop.h"
 #include "notify.h"

@@ -1,4 +1,4 @@
-#include "crowd.h"
+#include "users.h"
 
 #include "trace.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "barriers.h"
+#include "recipe_users.h"
 #include "client_rules.h"
 #include "invariants.h"
 #include "trace.h"

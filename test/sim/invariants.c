@@ -2,7 +2,7 @@
 
 #include "rules.h"
 #include "client_rules.h"
-#include "leaders.h"
+#include "recipe_users.h"
 #include "queues.h"
 #include "trace.h"
 

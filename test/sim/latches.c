@@ -1,4 +1,4 @@
-#include "latches.h"
+#include "recipe_users.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,18 +32,6 @@ struct user_latch {
 static bool chance(struct world *w, unsigned permille)
 {
     return chance_permille(&w->latching, permille);
-}
-
-/* A third of the runs has latches. */
-void latches_draw(struct world *w)
-{
-    w->latching.state = mix(w->options.seed ^ 0x1a7c);
-    unsigned share = (unsigned)chance_range(&w->latching, 100, 600);
-    w->latches = chance(w, 333) ? share : 0;
-    if (w->options.latches >= 0)
-        w->latches = (unsigned)w->options.latches;
-    if (w->options.habit == HABIT_CROWD)
-        w->latches = 0;
 }
 
 /* ---- the rules ---------------------------------------------------------------------------- */

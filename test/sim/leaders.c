@@ -1,4 +1,4 @@
-#include "leaders.h"
+#include "recipe_users.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,18 +28,6 @@ struct user_observer {
 static bool chance(struct world *w, unsigned permille)
 {
     return chance_permille(&w->leading, permille);
-}
-
-/* A third of the runs has leaders. */
-void leaders_draw(struct world *w)
-{
-    w->leading.state = mix(w->options.seed ^ 0x1ead);
-    unsigned share = (unsigned)chance_range(&w->leading, 200, 1000);
-    w->leaders = chance(w, 333) ? share : 0;
-    if (w->options.leaders >= 0)
-        w->leaders = (unsigned)w->options.leaders;
-    if (w->options.habit == HABIT_CROWD)
-        w->leaders = 0;
 }
 
 /* ---- announcing --------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 
 #include "client_shell.h"
 #include "invariants.h"
-#include "latches.h"
+#include "recipe_users.h"
 #include "liar.h"
 #include "rules.h"
 #include "trace.h"

@@ -1,13 +1,10 @@
-#include "user.h"
+#include "users.h"
 
 #include <string.h>
 
 #include "client_rules.h"
-#include "crowd.h"
 #include "invariants.h"
-#include "barriers.h"
-#include "latches.h"
-#include "leaders.h"
+#include "recipe_users.h"
 #include "rules.h"
 #include "trace.h"
 

@@ -9,7 +9,7 @@
 #include "rules.h"
 #include "queues.h"
 #include "trace.h"
-#include "user.h"
+#include "users.h"
 
 struct user_lease *user_lease_of(struct lease *core)
 {

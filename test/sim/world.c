@@ -6,17 +6,14 @@
 #include <string.h>
 
 #include "client_shell.h"
-#include "crowd.h"
+#include "users.h"
 #include "faults.h"
 #include "foreign.h"
 #include "invariants.h"
 #include "lasting.h"
-#include "barriers.h"
-#include "latches.h"
-#include "leaders.h"
+#include "recipe_users.h"
 #include "liar.h"
 #include "trace.h"
-#include "user.h"
 #include "user_lease.h"
 #include "wrong.h"
 
@@ -331,48 +328,46 @@ static void make_server(struct world *w, unsigned index)
         server->model.started_s -= 100000;
 }
 
-/* Half of the runs know no readers. */
-static void readers_draw(struct world *w)
+/* What only some of the runs have, and how much of it, per mille. */
+static void draw_shares(struct world *w)
 {
-    w->modes.state = mix(w->options.seed ^ 0x4ead);
-    unsigned share = (unsigned)chance_range(&w->modes, 100, 900);
-    w->readers = chance_permille(&w->modes, 500) ? share : 0;
-    if (w->options.readers >= 0)
-        w->readers = (unsigned)w->options.readers;
+    const struct options *options = &w->options;
+    const struct {
+        struct chance *chance;
+        uint64_t salt;
+        unsigned runs; /* that have any, per mille */
+        int64_t least, most;
+        int wished;     /* negative: whatever is drawn */
+        bool in_crowds; /* or no crowd has any */
+        unsigned *share;
+    } shares[] = {
+        {&w->modes, 0x4ead, 500, 100, 900, options->readers, true, &w->readers},
+        {&w->keeping, 0x9e71, 500, 50, 500, options->periods, true, &w->at_least},
+        {&w->handing, 0x70ce, 250, 200, 800, options->tokens, true, &w->hands_on},
+        {&w->slots, 0x5107, 333, 200, 1000, options->permits, false, &w->permits},
+        {&w->leading, 0x1ead, 333, 200, 1000, options->leaders, false, &w->leaders},
+        {&w->meeting, 0xba44, 333, 100, 600, options->barriers, false, &w->barriers},
+        {&w->latching, 0x1a7c, 333, 100, 600, options->latches, false, &w->latches},
+    };
+    for (unsigned i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        struct chance *chance = shares[i].chance;
+        chance->state = mix(options->seed ^ shares[i].salt);
+        unsigned share = (unsigned)chance_range(chance, shares[i].least, shares[i].most);
+        bool has = chance_permille(chance, shares[i].runs);
+        if (shares[i].wished >= 0)
+            *shares[i].share = (unsigned)shares[i].wished;
+        else
+            *shares[i].share = has ? share : 0;
+        if (options->habit == HABIT_CROWD && !shares[i].in_crowds)
+            *shares[i].share = 0;
+    }
 }
 
-/* Half of the runs have no lease that keeps others out after its release. */
-static void periods_draw(struct world *w)
+/* Most clients agree on how many permits there are. */
+static void draw_most_permits(struct world *w)
 {
-    w->keeping.state = mix(w->options.seed ^ 0x9e71);
-    unsigned share = (unsigned)chance_range(&w->keeping, 50, 500);
-    w->at_least = chance_permille(&w->keeping, 500) ? share : 0;
-    if (w->options.periods >= 0)
-        w->at_least = (unsigned)w->options.periods;
-}
-
-/* In a quarter of the runs users do little else than hand leases on. */
-static void tokens_draw(struct world *w)
-{
-    w->handing.state = mix(w->options.seed ^ 0x70ce);
-    unsigned share = (unsigned)chance_range(&w->handing, 200, 800);
-    w->hands_on = chance_permille(&w->handing, 250) ? share : 0;
-    if (w->options.tokens >= 0)
-        w->hands_on = (unsigned)w->options.tokens;
-}
-
-/* A third of the runs has permits.  Most clients agree on how many there are. */
-static void permits_draw(struct world *w)
-{
-    w->slots.state = mix(w->options.seed ^ 0x5107);
-    unsigned share = (unsigned)chance_range(&w->slots, 200, 1000);
-    w->permits = chance_permille(&w->slots, 333) ? share : 0;
     w->most_permits =
         1 + chance_below(&w->slots, chance_permille(&w->slots, 800) ? 4 : MODEL_PERMITS);
-    if (w->options.permits >= 0)
-        w->permits = (unsigned)w->options.permits;
-    if (w->options.habit == HABIT_CROWD)
-        w->permits = 0;
 }
 
 static void draw(struct world *w)
@@ -404,13 +399,8 @@ static void draw(struct world *w)
     w->prefix = chance_permille(&w->chance, 300) ? "a long prefix:" : "";
     w->skew_ms = chance_permille(&w->chance, 500) ? 1000 : chance_range(&w->chance, 600, 1000);
     crowd_draw(w);
-    readers_draw(w);
-    periods_draw(w);
-    tokens_draw(w);
-    permits_draw(w);
-    leaders_draw(w);
-    barriers_draw(w);
-    latches_draw(w);
+    draw_shares(w);
+    draw_most_permits(w);
     faults_draw(w);
     liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)

@@ -1,0 +1,55 @@
+/*
+ * recipe_users.h - users of the recipes beside their leases, and what must be true of what they are
+ * told.
+ */
+#ifndef SIM_RECIPE_USERS_H
+#define SIM_RECIPE_USERS_H
+
+#include "user_lease.h"
+
+/* ---- leaders.c: leaders and observers ---- */
+
+/* A user is told of a lease, and may announce. */
+void leaders_user_told(struct user_lease *lease, const redlock_event *event);
+/* A user may begin to observe, or end that. */
+void leaders_user_acts(struct shell *shell);
+/* In peace: ends what has been told that nobody announces. */
+void leaders_tidy_up(struct shell *shell);
+/* Somebody of the client still observes. */
+bool leaders_observe(const struct shell *shell);
+/* The client is freed, and with it all its observers. */
+void leaders_drop(struct shell *shell);
+
+void leaders_announced(struct user_lease *lease);
+void leaders_sent(struct shell *shell, const struct message *message,
+                  const struct request *request);
+void leaders_executed(struct world *world, unsigned master, const struct message *message);
+
+/* ---- barriers.c: parties that meet ---- */
+
+/* A client tells a master that a barrier was passed: it was decided by then. */
+void barriers_decided(struct world *world, int64_t generation);
+
+/* A user may arrive at a barrier, or leave one. */
+void barriers_user_acts(struct shell *shell);
+/* In peace: who still waits leaves. */
+void barriers_tidy_up(struct shell *shell);
+/* Somebody of the client has not been told how it went. */
+bool barriers_wait(const struct shell *shell);
+/* The client is freed, and with it all its parties. */
+void barriers_drop(struct shell *shell);
+
+/* ---- latches.c: makers of latches, arrivals and waiters ---- */
+
+/* A master has put the latch where it had none. */
+void latches_put(struct world *world, uint32_t id, unsigned name);
+/* A user may do something about a latch. */
+void latches_user_acts(struct shell *shell);
+/* In peace: who still waits is told. */
+void latches_tidy_up(struct shell *shell);
+/* Somebody of the client has not been told how it went. */
+bool latches_wait(const struct shell *shell);
+/* The client is freed, and with it all its calls. */
+void latches_drop(struct shell *shell);
+
+#endif
