@@ -860,6 +860,12 @@ static void step(enum step step, const char *words, bool possible)
     assert_int_equal(reply_take_step(&login, step, &raw), possible);
 }
 
+static void refuses_step(enum step which, const char *list)
+{
+    for (char words[300]; next_of(&list, words);)
+        step(which, words, false);
+}
+
 TEST(a_good_login)
 {
     step(STEP_AUTH, "+OK", true);
@@ -901,14 +907,10 @@ TEST(a_subscription_is_confirmed)
 {
     step(STEP_SUBSCRIBE, "['subscribe' " CHANNEL " 1]", true);
     assert_false(login.failed);
-    step(STEP_SUBSCRIBE, "['subscribe' " CHANNEL " 2]", false);
-    step(STEP_SUBSCRIBE, "['subscribe' " CHANNEL " '1']", false);
-    step(STEP_SUBSCRIBE, "['subscribe' 1 1]", false);
-    step(STEP_SUBSCRIBE, "['unsubscribe' " CHANNEL " 1]", false);
-    step(STEP_SUBSCRIBE, MESSAGE(CHANNEL, "'t 5'"), false);
-    step(STEP_SUBSCRIBE, "['subscribe' " CHANNEL "]", false);
-    step(STEP_SUBSCRIBE, "+OK", false);
-    step(STEP_SUBSCRIBE, "nil", false);
+    refuses_step(STEP_SUBSCRIBE,
+                 "['subscribe' 'redlock:me' 2] | ['subscribe' 'redlock:me' '1'] | "
+                 "['subscribe' 1 1] | ['unsubscribe' 'redlock:me' 1] | "
+                 "['message' 'redlock:me' 't 5'] | ['subscribe' 'redlock:me'] | +OK | nil");
 }
 
 TEST(a_listener_is_told_its_process)
@@ -920,8 +922,7 @@ TEST(a_listener_is_told_its_process)
     step(STEP_INFO, "$10\r\n\nrun_id:\r\n\r\n", false);
     step(STEP_INFO, "$58\r\n# S\r\nrun_id:0123456789012345678901234567890123456789012345\r\n",
          false);
-    step(STEP_INFO, "+OK", false);
-    step(STEP_INFO, "1", false);
+    refuses_step(STEP_INFO, "+OK | 1");
     step(STEP_INFO, "!'NOPERM no info'", true);
     assert_false(login.failed);
 }
@@ -976,14 +977,11 @@ TEST(a_long_refusal_is_cut)
 
 TEST(impossible_steps)
 {
-    step(STEP_AUTH, "1", false);
-    step(STEP_AUTH, "[!'ERR x']", false);
+    refuses_step(STEP_AUTH, "1 | [!'ERR x']");
     step(STEP_SELECT, "'OK'", false);
     step(STEP_SETNAME, "[+OK]", false);
-    step(STEP_CLIENT_ID, "+OK", false);
-    step(STEP_CLIENT_ID, "-5", false);
-    step(STEP_LOAD, "+OK", false);
-    step(STEP_LOAD, "nil", false);
+    refuses_step(STEP_CLIENT_ID, "+OK | -5");
+    refuses_step(STEP_LOAD, "+OK | nil");
     assert_false(login.failed);
 }
 
