@@ -97,8 +97,7 @@ static int told_most(const struct engine *e, const int16_t *told)
 static bool may_try(const struct engine *e, const struct lease *lease)
 {
     bool is_late = e->now >= lease->asked_at + lease->terms.ttl / 4;
-    return !is_late && lease->attempt->permit->tries < TRIES_MOST && !e->closing &&
-           !e->misconfigured;
+    return !is_late && lease->attempt->permit->tries < TRIES_MOST;
 }
 
 bool permits_choose(struct engine *e, struct lease *lease)
@@ -233,7 +232,7 @@ static void swap_attempts(struct lease *owner, struct lease *place)
 struct lease *permits_take_over(struct engine *e, struct lease *place)
 {
     struct lease *owner = further_owner(place);
-    if (owner->claim && !owner->claim->abandoned)
+    if (owner->claim)
         claim_abandon(e, owner->claim, 0);
     claim_let_go(&owner->claim);
     round_close(owner->attempt->round, lease_masters(e));
