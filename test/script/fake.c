@@ -385,7 +385,10 @@ static void emit(void *shell, const struct effect *effect)
         on_send(fake, effect->master, effect->request);
         break;
     case EFFECT_TELL:
-        ((struct actor *)(void *)effect->lease)->untold = true;
+        if (effect->lease->further)
+            fake_break(fake, "a further place is told, which has no user");
+        else
+            ((struct actor *)(void *)effect->lease)->untold = true;
         break;
     case EFFECT_TELL_TASK:
         fake_tasks_note(fake, effect->task);

@@ -226,6 +226,11 @@ CORE_TEST(test_why_it_is_not_acquired_is_counted)
     assert_int_equal(counters->unavailable, 1);
     acquire_in_vain("I", EVENT_INSPECT, ANSWER_ERROR); /* it was not asked for */
     assert_int_equal(counters->unavailable, 1);
+    assert_true(fake_new(&fake, "C", "job", &(struct terms){.ttl = TTL}, NULL));
+    fake_call(&fake, fake_actor(&fake, "C"), EVENT_ACQUIRE, 0);
+    fake_call(&fake, fake_actor(&fake, "C"), EVENT_RELEASE, 0); /* cancelled */
+    answer_all(ANSWER_ABSENT);
+    assert_int_equal(counters->unavailable, 1);
     fake.telling = false;
     acquire_in_vain("S", EVENT_ACQUIRE, ANSWER_YES); /* its time was over before it was told */
     assert_int_equal(counters->unavailable, 2);
