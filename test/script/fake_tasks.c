@@ -147,12 +147,14 @@ static void note_passage(struct fake *fake, struct fake_task *task, const struct
     if (task->ended || !news->passage)
         fake_break(fake, "%s is told twice how it went, or before it is over", task->name);
     task->ended = true;
-    char latest[30] = "";
+    char why[30] = "";
     if (news->cause == CAUSE_OVER)
-        snprintf(latest, sizeof latest, " at %lld", (long long)news->latest);
-    fake_note(fake, "tell %s %s%s%s%s: %u counted, %u answered", task->name, names[news->passage],
-              news->cause ? ", " : "", news->cause ? fake_cause_name(news->cause) : "", latest,
-              news->arrived, news->answered);
+        snprintf(why, sizeof why, " at %lld", (long long)news->latest);
+    if (news->others)
+        snprintf(why, sizeof why, " by parties of %u", news->others);
+    fake_note(fake, "tell %s %s%s%s%s: %u counted, %u answered%s", task->name, names[news->passage],
+              news->cause ? ", " : "", news->cause ? fake_cause_name(news->cause) : "", why,
+              news->arrived, news->answered, news->hears ? "" : ", no quorum heard");
 }
 
 static void note_latch(struct fake *fake, struct fake_task *task, const struct latch_news *news)
@@ -211,6 +213,8 @@ static void tell(struct fake *fake, struct fake_task *task)
                   fake->engine.config.masters);
     else if (news.observer.observed == OBSERVED_SAID)
         note_said(fake, task, &news.observer);
+    else if (news.observer.masters)
+        fake_break(fake, "%s is told that masters say what it is not told", task->name);
     else if (news.observer.observed == OBSERVED_NOTHING)
         fake_note(fake, "tell %s nothing is said", task->name);
     else

@@ -63,7 +63,7 @@ static void latcher_set_end(struct engine *e, struct latcher *latcher)
 /* Arrivals of the last moment may be on different masters, so that they are more than enough. */
 static unsigned latcher_count_arrived(const struct engine *e, const struct latcher *latcher)
 {
-    if (latcher->call == LATCH_CREATE || !latch_is_bound(latcher))
+    if (latcher->call == LATCH_CREATE)
         return 0;
     unsigned arrived = tally_arrived(e, latcher, e->config.spare + 1);
     bool enough = latcher->open || arrived > latcher->record.arrivals;
