@@ -110,9 +110,13 @@ class Cluster:
                               stdin=subprocess.DEVNULL, text=True, check=True,
                               stdout=subprocess.PIPE, timeout=DEADLINE).stdout.strip()
 
+    def each_cli(self, *arguments):
+        """What each master answers, in their order."""
+        return [self.cli(i + 1, *arguments) for i in range(len(self.ports))]
+
     def values(self, name):
         """The value of the name on each master; "" if it has none."""
-        return [self.cli(i + 1, "GET", name) for i in range(len(self.ports))]
+        return self.each_cli("GET", name)
 
     def stop(self):
         try:
@@ -174,6 +178,20 @@ class Case(unittest.TestCase):
             self.assertEqual(result.status, status, f"{result.out}{result.err}")
         return result
 
+    @staticmethod
+    def end_input(process):
+        """Whatever reads from its stdin finds the end."""
+        process.stdin.close()
+        process.stdin = None
+
+    def let_end(self, process, status=None):
+        self.end_input(process)
+        return self.finish(process, status)
+
+    def terminate(self, process, status=128 + signal.SIGTERM):
+        process.send_signal(signal.SIGTERM)
+        return self.finish(process, status)
+
     def lock(self, *arguments):
         return self.redlock("lock", *arguments, status=0).out.strip()
 
@@ -188,8 +206,7 @@ class Case(unittest.TestCase):
             if all(values) and len(set(values)) == 1:
                 return True
             self.redlock("unlock", "--token", tokens[-1], *names, status=0)
-            for master in range(len(self.cluster.ports)):
-                self.cluster.cli(master + 1, "DEL", *names)
+            self.cluster.each_cli("DEL", *names)
             return False
 
         until(locked, f"every master has {' '.join(names)}")
@@ -221,8 +238,7 @@ class ClusterCase(Case):
 
     def waiters(self):
         """The number of waiters on each master."""
-        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:queue:{self.name}"))
-                for i in range(self.masters)]
+        return list(map(int, self.cluster.each_cli("ZCARD", f"redlock:queue:{self.name}")))
 
     def assert_free(self, name):
         until(lambda: self.is_free(name), f"{name} is free")

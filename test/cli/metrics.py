@@ -30,14 +30,8 @@ class MetricsCase(ClusterCase):
         return self.redlock("run", "--metrics-file", self.file, *options, name or self.name, "--", *command, **more)
 
     def run_held(self, *options, **more):
-        """A command that runs until its stdin ends."""
+        """A command that runs until its stdin ends, and then with status 1."""
         process = self.spawn("run", "--metrics-file", str(self.file), *options, self.name, "--", "sh", "-c",
                              "echo; read x", stdin=subprocess.PIPE, **more)
         process.stdout.readline()
         return process
-
-    def end_held(self, process, status=1):
-        """What `read` says of the end of a file."""
-        process.stdin.close()
-        process.stdin = None
-        return self.finish(process, status)

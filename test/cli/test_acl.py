@@ -3,7 +3,6 @@ names each right that is taken away."""
 # rule: K17
 
 import re
-import unittest
 
 from harness import ROOT, Case, environment, until
 from server import ACL, Server
@@ -210,8 +209,7 @@ class Denied(Masters):
         env = self.env(REDLOCK_NODES=self.servers[0].uri("without-zrank:pw@"))
         told = self.redlock("lock", "--wait", "2s", "lock:q", status=69, env=env).err
         self.assertIn("no permissions to run the 'zrank' command", told)
-        first.terminate()
-        self.finish(first, status=143)
+        self.terminate(first)
 
     def test_a_master_without_the_scripts_needs_eval(self):
         self.make_user("without-eval", "-eval")
@@ -339,7 +337,3 @@ class Operator(Masters):
     def test_the_user_of_locks_may_not(self):
         told = self.redlock("list", "--prefix", "lock:", status=69).err
         self.assertIn("no permissions to run the 'scan' command", told)
-
-
-if __name__ == "__main__":
-    unittest.main()

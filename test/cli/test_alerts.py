@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import unittest
 
 import yaml
 
@@ -29,7 +28,7 @@ class Deployed(MetricsCase):
         process = self.run_held("--label", "left")
         until(lambda: self.value("redlock_held") == 1, "it is held, in the file")
         samples = [sample for family in self.families().values() for sample in family.samples]
-        self.end_held(process)
+        self.let_end(process, 1)
         samples += [sample for family in self.families().values() for sample in family.samples]
         self.names = {name for name, _ in samples}
         self.label_names = {name for _, labels in samples for name, _ in labels}
@@ -88,7 +87,3 @@ class Deployed(MetricsCase):
                 name, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["definition"]).groups()
                 self.assertIn(name, self.names)
                 self.assertIn(label, self.label_names | OF_PROMETHEUS)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -253,7 +253,3 @@ class Shells(unittest.TestCase):
     def test_all_are_there(self):
         missing = [shell for shell in ("bash", "zsh", "fish") if not shutil.which(shell)]
         self.assertEqual(missing, [], "run cluster-scripts/install test")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -633,7 +633,3 @@ class Cost(unittest.TestCase):
                     print(f"| {kind} | {what} | {spent:.2f} |", flush=True)
                 self.assertLessEqual(spent, most_ms)
                 self.assertLessEqual(most_ms, MOST_MS)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import time
-import unittest
 
 from harness import Case, Cluster, REDLOCK, until
 
@@ -136,7 +135,3 @@ class Counter(Case):
         torn = next(it for it in readers if it.poll() is not None)
         self.assertEqual(torn.returncode, 3)
         self.assertIn("torn:", torn.stderr.read())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import unittest
 
 import yaml
 
@@ -224,7 +223,3 @@ class Kubernetes(Case):
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@ file that they name exists."""
 
 import re
 import shlex
-import unittest
 
 from harness import ROOT, Case, environment
 
@@ -103,7 +102,3 @@ class Documents(Case):
             for name in re.findall(r"\boptions\.([a-z_]{2,})", text):
                 with self.subTest(name=name):
                     self.assertIn(name, fields)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import contextlib
 import socket
 import ssl
 import threading
-import unittest
 
 from harness import Case, environment, until
 from server import ACL, Server
@@ -193,7 +192,3 @@ class Refuses(Doctor):
         server.cli("ACL", "SETUSER", "redlock", "-hset")
         found = self.examine(server.uri(LOGIN), status=69, more=("--prefix", "lock:"))
         self.assertIn("run the 'hset' command", found["refusal"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,6 @@
 """run: the guardian ends the command and all that came of it when `redlock run` cannot.
 
-REDLOCK_ROUNDS=50 python3 test/cli/test_guardian.py Rounds     # the same 50 times; else 2
+REDLOCK_ROUNDS=50 python3 -m unittest test_guardian.Rounds     # the same 50 times; else 2
 """
 
 import os
@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
 
 from harness import REDLOCK, ClusterCase, until
@@ -246,9 +245,7 @@ class Frozen(GuardianCase):
         process.send_signal(signal.SIGCONT)
         end = time.monotonic() + 6
         until(lambda: time.monotonic() > end, "it is renewed for longer than a ttl")
-        process.stdin.close()
-        process.stdin = None
-        self.assertEqual(self.finish(process, 3).err, "")
+        self.assertEqual(self.let_end(process, 3).err, "")
 
     def stopped_before_the_start(self, *arguments, script, status):
         """Between the lease and the command `redlock run` stands still for longer than the ttl."""
@@ -323,8 +320,7 @@ class Killed(GuardianCase):
         pid = self.pid("command")
         process.kill()
         self.gone([pid])
-        left = [int(self.cluster.cli(master, "PTTL", self.name)) for master in range(1, self.masters + 1)]
-        self.assertGreater(max(left), 15000)
+        self.assertGreater(max(map(int, self.cluster.each_cli("PTTL", self.name))), 15000)
 
     def test_the_leader_and_its_children(self):
         process = self.start(FAMILY, "--kill-after", "200ms", command="elect")
@@ -367,11 +363,6 @@ class TheGuardian(GuardianCase):
                              **more)
         return process, self.pid("command"), self.guardian(process)
 
-    def let_end(self, process):
-        process.stdin.close()
-        process.stdin = None
-        return self.finish(process, 5)
-
     def test_holds_no_connection(self):
         process, command, guardian = self.quiet_job()
         self.assertEqual(facts(command)[1], guardian)
@@ -382,11 +373,11 @@ class TheGuardian(GuardianCase):
         inode = next(it for it in held() if it.startswith("socket"))[8:-1]
         self.assertIn(inode, [line.split()[6] for line in
                               Path("/proc/net/unix").read_text().splitlines()[1:]])
-        self.let_end(process)
+        self.let_end(process, 5)
 
     def test_ends_with_run(self):
         process, _, guardian = self.quiet_job()
-        self.let_end(process)
+        self.let_end(process, 5)
         until(lambda: facts(guardian) is None, "it is gone")
 
     def test_is_out_of_reach_of_the_terminal_and_of_signals(self):
@@ -396,7 +387,7 @@ class TheGuardian(GuardianCase):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
                        signal.SIGTSTP, signal.SIGTTIN):
             os.kill(guardian, number)
-        self.let_end(process)
+        self.let_end(process, 5)
 
     def test_is_spared_when_memory_is_short(self):
         if subprocess.run(["sh", "-c", "echo -1000 > /proc/self/oom_score_adj"], check=False,
@@ -406,7 +397,7 @@ class TheGuardian(GuardianCase):
         score = lambda pid: Path(f"/proc/{pid}/oom_score_adj").read_text()
         until(lambda: score(guardian) == "-1000\n", "it is spared")
         self.assertEqual([score(process.pid), score(command)], [score("self")] * 2)
-        self.let_end(process)
+        self.let_end(process, 5)
 
     def test_leaves_no_zombies(self):
         process = self.start("for i in 1 2 3; do (setsid true &); done; echo $$ > \"$0/command\"; read x",
@@ -461,16 +452,14 @@ class TheGuardian(GuardianCase):
         process = self.start(FAMILY, "--ttl", "2s")
         pids = self.family()
         os.kill(self.guardian(process), signal.SIGSTOP)
-        for master in range(1, self.masters + 1):
-            self.cluster.cli(master, "SET", self.name, "thief")
+        self.cluster.each_cli("SET", self.name, "thief")
         self.finish(process, 76)
         self.assertFalse(any(map(alive, pids)))
 
     def test_is_stopped_and_continued(self):
         process, _, guardian = self.quiet_job()
         os.kill(guardian, signal.SIGSTOP)
-        process.stdin.close()
-        process.stdin = None
+        self.end_input(process)
         os.kill(guardian, signal.SIGCONT)
         self.finish(process, 5)
 
@@ -514,8 +503,7 @@ class Left(GuardianCase):
         self.pid("command")
         guardian = self.guardian(process)
         os.kill(guardian, signal.SIGSTOP)
-        process.stdin.close()
-        process.stdin = None
+        self.end_input(process)
         until(lambda: [facts(it)[0] for it in children(guardian)] == ["Z"] * 41, "they have ended")
         os.kill(guardian, signal.SIGCONT)
         self.assertEqual(self.finish(process, 5).err, "")
@@ -526,9 +514,7 @@ class Left(GuardianCase):
         pids = self.family()
         next_one = self.successor(pids)
         until(lambda: self.waiters().count(1) == self.masters, "the next one waits")
-        process.stdin.close()
-        process.stdin = None
-        told = self.finish(process, 1).err
+        told = self.let_end(process, 1).err
         self.assertEqual(told, "redlock: what the command left behind had not ended 300 ms after it was "
                                "asked to (--kill-after), and got SIGKILL\n")
         self.assertEqual(self.finish(next_one, 0).out, "")
@@ -559,9 +545,7 @@ class Left(GuardianCase):
                              "--kill-after", "300ms", stdin=subprocess.PIPE, env=self.env(FORKS=forks))
         self.family()
         self.slow_down(self.guardian(process), "wait4", 10)
-        process.stdin.close()
-        process.stdin = None
-        self.assertIn("had not ended 300 ms after it was asked to", self.finish(process, 1).err)
+        self.assertIn("had not ended 300 ms after it was asked to", self.let_end(process, 1).err)
 
     def test_is_told_by_who_is_late(self):
         """All are gone while `run` still looks at how the command ended."""
@@ -569,9 +553,7 @@ class Left(GuardianCase):
                              stdin=subprocess.PIPE, env=self.env_without_leaks())
         self.family()
         self.slow_down(process.pid, "read", 1000)
-        process.stdin.close()
-        process.stdin = None
-        self.assertIn("what the command left behind was ended", self.finish(process, 4).err)
+        self.assertIn("what the command left behind was ended", self.let_end(process, 4).err)
 
     def test_is_killed_with_a_command_that_is_ended(self):
         process = self.start(FAMILY, "--kill-after", "300ms")
@@ -674,14 +656,10 @@ class Setuid(GuardianCase):
         until(owned, "it is another user's")
         return pid
 
-    def steal(self):
-        for master in range(1, self.masters + 1):
-            self.cluster.cli(master, "SET", self.name, "thief")
-
     def test_what_cannot_be_ended_is_told(self):
         process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl", "2s")
         pid = self.other_users("command")
-        self.steal()
+        self.cluster.each_cli("SET", self.name, "thief")
         told = self.finish(process, 76).err
         self.assertIn("redlock: processes of the command run on, as they belong to another user and cannot be "
                       f"ended: 1, one of them {pid}\n", told)
@@ -694,7 +672,7 @@ class Setuid(GuardianCase):
         ours = self.pid("pids/daemon")
         until(lambda: Path(f"/proc/{ours}").stat().st_uid == NOBODY, "it is ours")
         self.pid("pids/command")
-        self.steal()
+        self.cluster.each_cli("SET", self.name, "thief")
         self.assertIn("cannot be ended", self.finish(process, 76).err)
         self.assertFalse(alive(ours))
 
@@ -702,9 +680,7 @@ class Setuid(GuardianCase):
         process = self.start_as_nobody('(echo $(sh -c "echo \\$PPID") > "$0/daemon"; '
                                        "become sleep 60 >/dev/null 2>&1) & read x; exit 3", "--kill-after", "200ms")
         pid = self.other_users("daemon")
-        process.stdin.close()
-        process.stdin = None
-        told = self.finish(process, 3).err
+        told = self.let_end(process, 3).err
         self.assertIn(f"cannot be ended: 1, one of them {pid}\n", told)
         self.assert_free(self.name)
 
@@ -721,11 +697,7 @@ class Setuid(GuardianCase):
         process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl", "2s",
                                        preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
         pid = self.other_users("command")
-        self.steal()
+        self.cluster.each_cli("SET", self.name, "thief")
         told = self.finish(process, 76).err
         self.assertNotIn("cannot be ended", told)
         self.assertFalse(alive(pid))
-
-
-if __name__ == "__main__":
-    unittest.main()

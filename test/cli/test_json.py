@@ -1,6 +1,5 @@
 """--json: a document for every outcome, as doc/json.schema.json has it, and `token` one thing."""
 
-import signal
 import unittest
 
 import schema
@@ -110,8 +109,7 @@ class Documents(ClusterCase):
         for command in ("extend", "unlock"):
             self.redlock(command, "--token", "A" * 22, self.name, "other", status=76)
         self.assert_held(self.name, token)
-        for master in range(1, 6):
-            self.cluster.cli(master, "DEL", self.name)
+        self.cluster.each_cli("DEL", self.name)
         self.redlock("unlock", "--token", token[:22], self.name, status=76)
 
     def test_the_same_keys_whatever_comes_of_it(self):
@@ -163,8 +161,7 @@ class Documents(ClusterCase):
             with self.subTest(command=command):
                 waiter = self.spawn("-v", "--json", *command)
                 waiter.stderr.readline()  # a master votes: it has begun
-                waiter.send_signal(signal.SIGTERM)
-                result = self.finish(waiter, 128 + signal.SIGTERM)
+                result = self.terminate(waiter)
                 told = result.json if command[0] == "lock" else \
                     [line for line in result.json_lines if line["event"] != "log"][0]
                 self.assertEqual((told["ok"], told["code"]), (False, "REDLOCK_E_CANCELLED"))
@@ -172,8 +169,7 @@ class Documents(ClusterCase):
 
     def test_what_steers_a_terminal_is_escaped(self):
         """In the text of other programs too: as a holder, or as a name."""
-        for master in range(1, 6):
-            self.cluster.cli(master, "SET", self.name, f"A:{STEERS}", "PX", "20000")
+        self.cluster.each_cli("SET", self.name, f"A:{STEERS}", "PX", "20000")
         for command in (["status", self.name], ["lock", self.name], ["status", STEERS]):
             for options in ((), ("--json",)):
                 result = self.redlock(*options, *command)
@@ -195,7 +191,3 @@ class Outages(Case):
         self.assertEqual((nodes[1]["uptime_s"], nodes[1]["rtt_us"], nodes[1]["aof"]), (None,) * 3)
         told = self.redlock("lock", "--json", "a", status=0).json
         self.assertEqual(len({tuple(vote) for vote in told["votes"]}), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,8 +1,6 @@
 """redlock latch: who arrives, who waits, and what each is told."""
 
 import re
-import signal
-import unittest
 
 from harness import ClusterCase, until
 
@@ -20,8 +18,7 @@ class Latch(ClusterCase):
 
     def waiters(self):
         """The number of channels that are told of a change, on each master."""
-        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:observers:{self.name}"))
-                for i in range(self.masters)]
+        return list(map(int, self.cluster.each_cli("ZCARD", f"redlock:observers:{self.name}")))
 
     def test_opens_when_all_have_arrived(self):
         self.make(3)
@@ -58,8 +55,7 @@ class Latch(ClusterCase):
 
     def test_its_life_is_over(self):
         self.make(1, "--life", "1s")
-        until(lambda: not any(int(self.cluster.cli(i + 1, "EXISTS", f"redlock:latch:{self.name}"))
-                              for i in range(self.masters)), "the latch is gone")
+        until(lambda: set(self.cluster.each_cli("EXISTS", f"redlock:latch:{self.name}")) == {"0"}, "the latch is gone")
         for action in ("arrive", "wait", "count"):
             self.redlock("latch", action, self.name, status=76)
         self.make(1)
@@ -84,8 +80,7 @@ class Latch(ClusterCase):
         self.make(1)
         waiter = self.spawn("latch", "wait", self.name)
         until(lambda: min(self.waiters()) >= 1, "it waits on all masters")
-        waiter.send_signal(signal.SIGTERM)
-        self.finish(waiter, status=128 + signal.SIGTERM)
+        self.terminate(waiter)
         self.assertEqual(self.count(), "0 1 shut\n")
 
     def test_bad_input(self):
@@ -137,9 +132,8 @@ class Left(ClusterCase):
                              *(word for fact in facts for word in ("1", fact)))
 
     def ids(self):
-        records = (self.cluster.cli(i + 1, "ZRANGE", f"redlock:latch:{self.name}", "0", "-1").split()
-                   for i in range(self.masters))
-        return [fact[3:] for record in records for fact in record if fact.startswith("id:")]
+        records = self.cluster.each_cli("ZRANGE", f"redlock:latch:{self.name}", "0", "-1")
+        return [fact[3:] for record in records for fact in record.split() if fact.startswith("id:")]
 
     def test_what_was_told_to_have_arrived_stays(self):
         self.leave(4, 5)
@@ -150,7 +144,3 @@ class Left(ClusterCase):
         self.assertEqual(self.ids(), [latch] * self.masters)
         self.cluster.call("restart", "3", "--empty")
         self.assertEqual(self.redlock("latch", "count", self.name, status=0).out, "1 3 shut\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import resource
 import shutil
 import subprocess
-import unittest
 
 from harness import REDLOCK, ClusterCase, environment
 
@@ -40,7 +39,3 @@ class Limits(ClusterCase):
             self.skipTest("strace is not there, or may not trace")
         result = self.run_with(*refuse)
         self.assertEqual((result.returncode, result.stdout), (0, "done\n"), result.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

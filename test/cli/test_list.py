@@ -4,7 +4,6 @@
 import os
 import re
 import subprocess
-import unittest
 
 from harness import REDLOCK, Case, Cluster, ClusterCase, Terminal, until
 from relay import Relay, through
@@ -40,11 +39,6 @@ class Usage(Case):
         told = self.redlock("status", "--foreign", "a", "--nodes", "redis://127.0.0.1:1", status=64).err
         self.assertIn("`redlock status` takes no --foreign", told)
 
-    def test_help(self):
-        told = self.redlock("list", "--help", status=0).out
-        for word in "--prefix P", "--foreign", "SCAN", "redlock-operator":
-            self.assertIn(word, told)
-
 
 class Holding:
     """A process that holds names, or waits for them, until it is ended."""
@@ -68,17 +62,12 @@ class Holding:
 class Lists(ClusterCase):
     def setUp(self):
         super().setUp()
-        for master in range(1, self.masters + 1):
-            self.cluster.cli(master, "FLUSHDB")
+        self.cluster.each_cli("FLUSHDB")
         # Their clocks and quarantines are gone with the keys.
         self.redlock("nodes", "--adopt", status=0)
 
     def list(self, *options, status=0):
         return self.redlock("list", "--json", *options, status=status).json
-
-    def each(self, *command):
-        for master in range(1, self.masters + 1):
-            self.cluster.cli(master, *command)
 
     def until_list(self, condition, what, *options):
         def met():
@@ -135,9 +124,9 @@ class Lists(ClusterCase):
         token = self.lock_on_all("--ttl", "30s", "--label", "rest", "partial")
         for master in 1, 2, 3:
             self.cluster.cli(master, "DEL", "partial")
-        self.each("SET", "theirs", "other-software-1", "PX", "30000")
-        self.each("SET", "odd", "redlock:permits", "PX", "30000")
-        self.each("SET", "data", "no lock")
+        self.cluster.each_cli("SET", "theirs", "other-software-1", "PX", "30000")
+        self.cluster.each_cli("SET", "odd", "redlock:permits", "PX", "30000")
+        self.cluster.each_cli("SET", "data", "no lock")
         self.cluster.cli(1, "SET", "mixed", "other-software-2", "PX", "30000")
         self.cluster.cli(2, "SET", "mixed", f"{'A' * 22}:ours", "PX", "30000")
         found = holders(self.list())
@@ -163,7 +152,7 @@ class Lists(ClusterCase):
         self.assertEqual(looks[1], "3")
 
     def test_who_waits_for_what_is_foreign(self):
-        self.each("SET", "theirs", "other-software", "PX", "60000")
+        self.cluster.each_cli("SET", "theirs", "other-software", "PX", "60000")
         waiter = Holding(self, "waiter", "theirs")
         found = holders(self.until_list(lambda told: len(told["holders"]) == 2, "who waits is listed"))
         self.assertTrue(found["other-software"]["foreign"])
@@ -194,7 +183,7 @@ class Lists(ClusterCase):
     def test_names_that_fill_an_answer(self):
         names = sorted(f"{i:03}{'n' * 1000}" for i in range(200))
         make = "for i, name in ipairs(KEYS) do redis.call('set', name, ARGV[1], 'px', 60000) end"
-        self.each("EVAL", make, str(len(names)), *names, f"{'A' * 22}:l")
+        self.cluster.each_cli("EVAL", make, str(len(names)), *names, f"{'A' * 22}:l")
         told = self.list()
         self.assertTrue(sorted(it["name"] for it in holders(told)["l"]["holds"]) == names)
         self.assertEqual({node["left_out"] for node in told["nodes"]}, {0})
@@ -202,7 +191,7 @@ class Lists(ClusterCase):
     def test_keys_of_others_that_are_too_long_for_a_name(self):
         make = "redis.call('set', string.rep('k', ARGV[1]), ARGV[2], 'px', 60000)"
         for length in "1024", "1025", "200000":
-            self.each("EVAL", make, "0", length, f"{'A' * 22}:l{length}")
+            self.cluster.each_cli("EVAL", make, "0", length, f"{'A' * 22}:l{length}")
         told = self.list()
         self.assertEqual(set(holders(told)), {"l1024"})
         self.assertEqual({node["left_out"] for node in told["nodes"]}, {0})
@@ -211,12 +200,12 @@ class Lists(ClusterCase):
 
     def test_what_is_no_lock(self):
         self.redlock("latch", "create", "--arrivals", "3", "l", status=0)
-        self.each("RPUSH", "list", "x")
-        self.each("HSET", "hash", "x", "y")
-        self.each("SET", "redlock:waiter:junk", "x")
-        self.each("RPUSH", "redlock:waiter:list", "x")
-        self.each("SET", "redlock:permit:x", "x")
-        self.each("SET", "nearly", "A" * 21 + "B:label")  # no token ends so
+        self.cluster.each_cli("RPUSH", "list", "x")
+        self.cluster.each_cli("HSET", "hash", "x", "y")
+        self.cluster.each_cli("SET", "redlock:waiter:junk", "x")
+        self.cluster.each_cli("RPUSH", "redlock:waiter:list", "x")
+        self.cluster.each_cli("SET", "redlock:permit:x", "x")
+        self.cluster.each_cli("SET", "nearly", "A" * 21 + "B:label")  # no token ends so
         self.assertEqual(self.list()["holders"], [])
 
     def test_many_waiters(self):
@@ -269,8 +258,7 @@ class AmongMany(Case):
     def test_all_is_found_in_small_steps(self):
         for i in range(20):
             self.lock_on_all("--ttl", "30s", "--label", f"host:{i}", f"name-{i}")
-        for master in range(1, 4):
-            self.cluster.cli(master, "CONFIG", "RESETSTAT")
+        self.cluster.each_cli("CONFIG", "RESETSTAT")
         told = self.redlock("list", "--json", status=0, deadline=600).json
         self.assertEqual({(h["holder"], h["holds"][0]["name"]) for h in told["holders"]},
                          {(f"host:{i}", f"name-{i}") for i in range(20)})
@@ -367,7 +355,3 @@ class Missing(Case):
             until(lambda: "on 4 of 5 masters" in self.redlock("list", status=0).out, "the others are listed")
         finally:
             self.cluster.resume(1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ Each counts as a master that is down, for every command alike, and is said; stat
 """
 # rule: M1, Q11
 
-import unittest
 
 from harness import Case, ClusterCase, until
 from relay import Balancer
@@ -167,9 +166,8 @@ class Balanced(ClusterCase):
         ways = [Balancer(self.cluster.ports) for _ in range(3)]
         env = self.env(REDLOCK_NODES=",".join(f"redis://:{self.cluster.passwords[0]}@127.0.0.1:{way.port}"
                                               for way in ways))
-        for master in range(1, 6):
-            self.cluster.cli(master, "CONFIG", "SET", "requirepass", self.cluster.passwords[0])
-            self.cluster.passwords[master - 1] = self.cluster.passwords[0]
+        self.cluster.each_cli("CONFIG", "SET", "requirepass", self.cluster.passwords[0])
+        self.cluster.passwords = [self.cluster.passwords[0]] * self.masters
         told = self.redlock("nodes", env=env, status=78).out
         self.assertIn("refused", told)
         self.assertIn("is an address of several servers", told)
@@ -196,7 +194,3 @@ class Balanced(ClusterCase):
         held.stdin.close()
         held.wait(30)
         self.assertEqual(held.returncode, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@
 import os
 import subprocess
 import time
-import unittest
 
 from harness import Case, environment, until
 from server import Server
@@ -170,7 +169,3 @@ class Rotation(Case):
         until(lambda: "it is no plain file, so it was read once" in self.told.read_text(), "it is told")
         self.change("")
         self.await_renewal(process)
-
-
-if __name__ == "__main__":
-    unittest.main()

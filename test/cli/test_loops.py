@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 
 from harness import DEADLINE, REDLOCK, ROOT, ClusterCase
@@ -69,11 +68,9 @@ class Loops(ClusterCase):
         self.assertRegex(out, "^not acquired[^\n]*\n$")
 
     def test_they_are_refused(self):
-        for master in range(1, 6):
-            self.cluster.cli(master, "SET", "ten-steps", "another", "PX", "60000")
+        self.cluster.each_cli("SET", "ten-steps", "another", "PX", "60000")
         self.each(self.is_refused)
-        for master in range(1, 6):
-            self.cluster.cli(master, "DEL", "ten-steps")
+        self.cluster.each_cli("DEL", "ten-steps")
 
     def says_what_is_wrong(self, command):
         process = self.start(command, REDLOCK_NODES="rubbish://x")
@@ -83,7 +80,3 @@ class Loops(ClusterCase):
 
     def test_they_say_what_is_wrong(self):
         self.each(self.says_what_is_wrong)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import time
-import unittest
 
 from harness import Case, Cluster, ClusterCase, environment, until
 
@@ -139,19 +138,12 @@ class Outage(Case):
         end = time.time() * 1000 + 2 * TTL_MS
         until(lambda: self.last_sign_of_life() > end, "two ttls have passed")
         self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGTERM)
-        result = self.finish(process, 0)
+        result = self.terminate(process, 0)
         # "so far", if two masters had not answered yet when it was acquired by the other three.
         self.assertRegex(result.err, "at risk|so far: on 3 of 5 masters")
 
 
 class Others(ClusterCase):
-    def test_longest_hold(self):
-        result = self.redlock("run", "--max-hold", "500ms", "--ttl", "1s", self.name, "--",
-                              "sleep", "60", status=76)
-        self.assertIn("the lease was held for the longest time allowed, 500 ms", result.err)
-        self.assert_free(self.name)
-
     def test_longest_hold_is_kept_whatever_the_ttl(self):
         begin = time.monotonic()
         result = self.redlock("run", "--max-hold", "500ms", "--ttl", "20s", self.name, "--", "sh",
@@ -218,8 +210,7 @@ class Others(ClusterCase):
         self.assertGreater(ended["margin_ms"], 0)
 
     def delete(self):
-        for master in range(1, 6):
-            self.cluster.cli(master, "SET", self.name, "thief")
+        self.cluster.each_cli("SET", self.name, "thief")
 
     def test_taken_away(self):
         """The lock was broken: the next renewal finds that."""
@@ -242,7 +233,3 @@ class Others(ClusterCase):
                               env=self.env(**passwords), status=76)
         self.assertIn("no quorum of masters has it any more: it expired, was given back or broken", result.err)
         self.assertEqual(self.cluster.values(self.name), ["thief"] * 5)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ MANUALS is the folder in which the build made them of doc/man/*.scd.
 import os
 import re
 import subprocess
-import unittest
 
 import told
 from harness import DEADLINE, ROOT, Case
@@ -175,7 +174,3 @@ class Manual(Case):
         code = code[code.index("#include"):]
         subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                         f"-I{ROOT / 'include'}", "-x", "c", "-"], input=code, text=True, check=True, timeout=DEADLINE)
-
-
-if __name__ == "__main__":
-    unittest.main()

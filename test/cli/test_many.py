@@ -3,7 +3,6 @@ long a name may be."""
 
 import subprocess
 import threading
-import unittest
 
 from harness import REDLOCK, ClusterCase
 
@@ -44,8 +43,7 @@ class Many(ClusterCase):
         value = f"{'A' * 22}:l"
         make = ("for i, name in ipairs(KEYS) do redis.call('set', 'redlock:permits:' .. name, ARGV[2], 'px', 60000) "
                 "redis.call('set', 'redlock:permit:' .. ARGV[2] - 1 .. ':' .. name, ARGV[1], 'px', 60000) end")
-        for master in range(1, self.masters + 1):
-            self.cluster.cli(master, "EVAL", make, str(len(names)), *names, value, str(permits))
+        self.cluster.each_cli("EVAL", make, str(len(names)), *names, value, str(permits))
         return value
 
     def test_names_with_permits(self):
@@ -63,8 +61,7 @@ class Many(ClusterCase):
             "redis.call('zadd', 'redlock:queue:redlock:permits:' .. name, j, token) "
             "redis.call('set', 'redlock:waiter:' .. token, "
             "cmsgpack.pack({'redlock:' .. token, 'redlock:permit:0:' .. name}), 'px', 60000) end end")
-        for master in range(1, self.masters + 1):
-            self.cluster.cli(master, "EVAL", fill, str(len(names)), *names, str(permits), str(waiters), "A" * 22)
+        self.cluster.each_cli("EVAL", fill, str(len(names)), *names, str(permits), str(waiters), "A" * 22)
 
     def test_dear_looks(self):
         """Behind cheap ones, which leave together."""
@@ -93,7 +90,3 @@ class Many(ClusterCase):
         for command in ("run", name + "n", "--", "true"), ("status", name + "n"), ("run", "--prefix", "p", name, "--", "true"):
             told = self.redlock(*command, status=64).err
             self.assertIn("over the limit of 1024: lock a hash of it", told)
-
-
-if __name__ == "__main__":
-    unittest.main()

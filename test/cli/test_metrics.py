@@ -6,7 +6,6 @@ import resource
 import signal
 import stat
 import time
-import unittest
 
 import openmetrics
 from harness import DEADLINE, ROOT, Case, until
@@ -83,7 +82,7 @@ class File(MetricsCase):
         for family in families.values():
             for _, labels in family.samples:
                 self.assertEqual(dict(labels)["lock"], self.name)
-        self.end_held(process)
+        self.let_end(process, 1)
         self.assertEqual(self.value("redlock_held"), 0)
         self.assertEqual(self.value("redlock_released", "_total"), 1)
         self.assertEqual(self.value("redlock_run_exit_status"), 1)
@@ -97,7 +96,7 @@ class File(MetricsCase):
             process = self.run_held("--ttl", "20s")
             until(lambda: self.value("redlock_held") == 1, "it is held, in the file")
             written = self.value("redlock_run_written_timestamp_seconds")
-            self.end_held(process)
+            self.let_end(process, 1)
             return written - began < 1
         until(at_once, "it is written when the lock is taken")
 
@@ -119,7 +118,7 @@ class File(MetricsCase):
         until(lambda: self.value("redlock_held") == 1, "it is held, in the file")
         with open(self.file) as old:
             inode = self.file.stat().st_ino
-            self.end_held(process)
+            self.let_end(process, 1)
             self.assertNotEqual(self.file.stat().st_ino, inode)
             families = self.families(old.read())
             self.assertEqual(list(families["redlock_held"].samples.values()), [1])
@@ -144,8 +143,7 @@ class File(MetricsCase):
 
     def test_lost(self):
         process = self.run_held("--ttl", "3s")
-        for master in range(self.masters):
-            self.cluster.cli(master + 1, "SET", self.name, "another", "PX", "20000")
+        self.cluster.each_cli("SET", self.name, "another", "PX", "20000")
         self.assertEqual(process.wait(DEADLINE), 76)
         self.assertEqual((self.value("redlock_lost", "_total"), self.value("redlock_held")), (1, 0))
         self.assertEqual(self.value("redlock_hold_seconds", "_count"), 1)
@@ -192,7 +190,7 @@ class Numbers(MetricsCase):
                          list(families["redlock_renewals"].of("_total").values()))
         left = self.value("redlock_renewal_left_seconds", "_sum") / self.value("redlock_renewals", "_total")
         self.assertTrue(0 < left < 3, left)
-        self.end_held(process)
+        self.let_end(process, 1)
 
     def test_of_masters(self):
         process = self.run_held("--ttl", "20s")
@@ -201,7 +199,7 @@ class Numbers(MetricsCase):
             numbers = self.of_masters(f"redlock_master_{name}")
             self.assertEqual(set(numbers), set(self.cluster.shown))
             self.assertTrue(all(least <= number <= most for number in numbers.values()), (name, numbers))
-        self.end_held(process)
+        self.let_end(process, 1)
 
 
 class Outage(MetricsCase):
@@ -216,7 +214,7 @@ class Outage(MetricsCase):
         until(lambda: self.value("redlock_abstaining") == 1, "it abstains")
         self.assertEqual(self.of_masters("redlock_master_up"), up)
         self.assertEqual(self.value("redlock_held"), 1)
-        self.end_held(process)
+        self.let_end(process, 1)
 
 
 class Faults(MetricsCase):
@@ -264,7 +262,7 @@ class Faults(MetricsCase):
         folder.rename(self.tmp / "gone")  # it may be written at this moment
         until(lambda: CANNOT in log.read_text(), "it is told")
         folder.mkdir()
-        self.end_held(process)
+        self.let_end(process, 1)
         self.assertEqual(log.read_text().count(CANNOT), 1)
         self.assertEqual(self.value("redlock_held"), 0)
 
@@ -283,7 +281,3 @@ class Usage(Case):
         self.assertIn("say which file", self.redlock("run", "--metrics-file", "", "x", "--", "true", status=64).err)
         told = self.redlock("lock", "--metrics-file", self.tmp / "x", "x", status=64).err
         self.assertIn("`redlock lock` takes no --metrics-file", told)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import signal
 import socket
 import struct
 import subprocess
-import unittest
 
 from harness import DEADLINE, Case, Cluster, ClusterCase, until
 
@@ -73,8 +72,7 @@ class Notify(NotifyCase, ClusterCase):
         self.assertEqual(self.manager.hear(), {"STATUS": f"asking for '{self.name}'"})
         self.assertEqual(self.manager.hear(), {"READY": "1", "STATUS": f"holding '{self.name}'"})
         self.started(self.tmp / "held")
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
         self.manager.hear_all()
         stopping = next(it for it in self.manager.heard if "STOPPING" in it)
         self.assertEqual(stopping["STATUS"], "a signal came: ending the command")
@@ -100,8 +98,7 @@ class Notify(NotifyCase, ClusterCase):
         self.assertEqual(self.manager.states(), [])
         self.redlock("unlock", "--token", token, self.name, status=0)
         self.assertEqual(self.status("holding")["READY"], "1")
-        process.send_signal(signal.SIGTERM)
-        self.finish(process)
+        self.terminate(process, None)
 
     def test_a_standby_is_ready_when_it_stands(self):
         leader = self.spawn("elect", "--label", "first", self.name, "--", "sleep", "60")
@@ -113,8 +110,7 @@ class Notify(NotifyCase, ClusterCase):
         leader.send_signal(signal.SIGTERM)
         term = int(self.status("leading")["STATUS"].rsplit(" ", 1)[1])
         self.assertIn(f"{term} ", self.redlock("leader", self.name, status=0).out)
-        process.send_signal(signal.SIGTERM)
-        self.finish(process)
+        self.terminate(process, None)
         self.manager.hear_all()
         self.assertEqual(self.manager.states(), ["READY", "STOPPING"])
 
@@ -128,8 +124,7 @@ class Notify(NotifyCase, ClusterCase):
             self.assertEqual(self.status("asking")["READY"], "1")
         self.status("leading")
         self.assertEqual(self.manager.states(), ["READY"])
-        process.send_signal(signal.SIGTERM)
-        self.finish(process)
+        self.terminate(process, None)
 
     def test_who_is_refused_stops(self):
         self.lock(self.name)
@@ -138,8 +133,7 @@ class Notify(NotifyCase, ClusterCase):
         self.assertEqual(self.manager.states(), ["STOPPING"])
 
     def test_a_holder_that_looks_like_a_message(self):
-        for master in range(1, 4):
-            self.cluster.cli(master, "SET", self.name, "x\nREADY=1\ny", "PX", "20000")
+        self.cluster.each_cli("SET", self.name, "x\nREADY=1\ny", "PX", "20000")
         self.finish(self.start("run", "--wait", "800ms"), 75)
         heard = self.manager.hear_all()
         self.assertEqual(self.manager.states(), ["STOPPING"])
@@ -156,8 +150,7 @@ class Notify(NotifyCase, ClusterCase):
         told = self.status("holding")
         self.assertEqual(told["READY"], "1")
         self.assertIn(len(told["STATUS"].encode()), (999, 1000))
-        process.send_signal(signal.SIGTERM)
-        self.finish(process)
+        self.terminate(process, None)
         self.manager = Manager(self, str(self.tmp / "other"))
         self.finish(self.start("run", "a\nREADY=0\nb\x1b", script="true"), 0)
         self.assertTrue(any("holding 'a\\x0aREADY=0\\x0ab\\x1b'" in it["STATUS"] for it in self.manager.hear_all()))
@@ -202,9 +195,7 @@ class Absent(NotifyCase, ClusterCase):
         process = self.start("run", script="echo > $D/held; read x; exit 3", stdin=subprocess.PIPE)
         self.status("holding")
         self.manager.socket.close()
-        process.stdin.close()
-        process.stdin = None
-        result = self.finish(process, 3)
+        result = self.let_end(process, 3)
         self.assertEqual(result.err.count("NOTIFY_SOCKET"), 1)
 
     def test_it_comes_again(self):
@@ -214,8 +205,7 @@ class Absent(NotifyCase, ClusterCase):
         self.manager.socket.close()
         os.unlink(self.manager.shown)
         self.manager = Manager(self, self.manager.shown)
-        process.send_signal(signal.SIGTERM)
-        self.finish(process)
+        self.terminate(process, None)
         self.manager.hear_all()
         # READY comes with each status, as when a master was late at a renewal.
         self.assertEqual([state for state in self.manager.states() if state != "READY"], ["STOPPING"])
@@ -233,8 +223,7 @@ class Absent(NotifyCase, ClusterCase):
         process.send_signal(signal.SIGUSR1)
         self.started(self.tmp / "heard")
         self.assertEqual(self.status("holding")["READY"], "1")
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
 
 
 class Masters(NotifyCase):
@@ -251,8 +240,7 @@ class Masters(NotifyCase):
         self.assertRegex(told["STATUS"], f"^holding '{self.name}'; at risk, on [23] of 3 masters$")
         self.cluster.resume(3)
         self.manager.hear_until(lambda it: it == holding)
-        process.send_signal(signal.SIGTERM)
-        self.finish(process)
+        self.terminate(process, None)
         self.assertEqual(self.manager.states(), ["READY"])
 
     def test_no_quorum(self):
@@ -265,9 +253,4 @@ class Masters(NotifyCase):
         self.assertEqual(self.manager.states(), [])
         self.cluster.resume(1, 2)
         self.assertEqual(self.status("leading")["READY"], "1")
-        process.send_signal(signal.SIGTERM)
-        self.finish(process)
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.terminate(process, None)

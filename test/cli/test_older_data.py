@@ -1,7 +1,5 @@
-#!/usr/bin/env python3
 """Tokens that a master has from before another process gave them back: a restarted master may come up with older data."""
 import os
-import unittest
 
 from harness import Case, Cluster, until
 
@@ -71,7 +69,3 @@ class OlderData(Case):
             self.have(master, token, 60000)
         result = self.finish(process)
         self.assertIn("lost", result.err)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 from harness import Cluster, ClusterCase, until
@@ -108,8 +107,7 @@ class OnLost(OnLostCase, ClusterCase):
             process.send_signal(signal.SIGCONT)
         until(lambda: len(lines("led")) == 3, "it leads again")
         self.assertEqual(lines("lost"), lines("led")[:2])
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
         self.assertEqual(len(lines("lost")), 2)
 
     def test_not_without_a_loss(self):
@@ -133,8 +131,7 @@ class OnLost(OnLostCase, ClusterCase):
         """The lock is found to be another's: nothing that we started may run on."""
         process = self.start("echo > $D/told", "echo > $D/here; exec sleep 60", "--ttl", "2s")
         self.told("here")
-        for master in range(1, 4):
-            self.cluster.cli(master, "SET", self.name, "thief", "PX", "3000")
+        self.cluster.each_cli("SET", self.name, "thief", "PX", "3000")
         self.assertIn("the command of --on-lost was not run, as there was no time for it",
                       self.finish(process, 76).err)
         self.assertFalse((self.tmp / "told").exists())
@@ -170,7 +167,3 @@ class Outage(OnLostCase):
         self.assertGreater(int(self.told("lost")), before)
         self.assertGreater(result.events("ended")[0]["margin_ms"], 0)
         self.assertEqual(result.events("log"), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

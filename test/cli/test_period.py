@@ -2,10 +2,8 @@
 # rule: T6
 
 import os
-import signal
 import subprocess
 import time
-import unittest
 
 from harness import ClusterCase
 
@@ -54,8 +52,7 @@ class Period(ClusterCase):
         job = self.spawn("run", "--at-least", "20s", self.name, "--",
                          "sh", "-c", 'touch "$0"; exec sleep 60', str(self.tmp / "started"))
         self.started(self.tmp / "started")
-        job.send_signal(signal.SIGTERM)
-        self.finish(job, status=128 + signal.SIGTERM)
+        self.terminate(job)
         self.redlock("run", self.name, "--", "true", status=75)
 
     def test_the_command_keeps_its_status(self):
@@ -73,9 +70,7 @@ class Period(ClusterCase):
         self.started(self.tmp / "started")
         self.cluster.pause(1, 2, 3)
         try:
-            job.stdin.close()
-            job.stdin = None
-            told = self.finish(job, status=0).err
+            told = self.let_end(job, status=0).err
         finally:
             self.cluster.resume(1, 2, 3)
         self.assertIn("--at-least is not kept, and others may come in sooner", told)
@@ -87,7 +82,3 @@ class Period(ClusterCase):
         for wrong in ("-1s", "x", "", "forever"):
             self.redlock("run", "--at-least", wrong, self.name, "--", "true", status=64)
         self.redlock("lock", "--at-least", "1s", self.name, status=64)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import signal
 import stat
 import subprocess
 import time
-import unittest
 
 from harness import DEADLINE, REDLOCK, ClusterCase, until
 from processes import alive
@@ -71,11 +70,6 @@ class Child(ClusterCase):
         os.close(writer)
         self.assert_free(self.name)
 
-    def test_group_of_its_own(self):
-        result = self.run_sh("ps -o pid=,pgid= -p $$", status=0)
-        pid, group = result.out.split()
-        self.assertEqual(pid, group)
-
     def test_what_was_ignored_stays_ignored(self):
         marker = self.tmp / "started"
         process = self.spawn("run", self.name, "--", "sh", "-c",
@@ -86,9 +80,7 @@ class Child(ClusterCase):
         process.send_signal(signal.SIGHUP)
         out = process.stdout.readline().decode()
         self.assertEqual(int(out.split()[1], 16), 1 << (signal.SIGHUP - 1))
-        process.stdin.close()
-        process.stdin = None
-        self.finish(process, 5)
+        self.let_end(process, 5)
 
     def test_not_found(self):
         result = self.redlock("run", self.name, "--", "no-such-command-anywhere", status=127)
@@ -125,12 +117,6 @@ class Child(ClusterCase):
         self.assertEqual(self.run_sh("true", status=0).err, "")
         self.assertIn("redlock: acquired", self.run_sh("true", "-v", status=0).err)
 
-    def test_json_lines(self):
-        told = self.run_sh("true", "--json", "--verbose", status=0).json_lines
-        events = [line["event"] for line in told if line["event"] != "log"]
-        self.assertEqual(events[0], "acquired")
-        self.assertEqual(events[-1], "released")
-
 
 class Contention(ClusterCase):
     def test_held_by_another(self):
@@ -156,20 +142,6 @@ class Contention(ClusterCase):
         self.redlock("run", "-E", "7", f"{self.name}-free", "--", "sh", "-c", "exit 75", status=75)
         self.redlock("run", "--unavailable-exit-code", "7", self.name, "--", "true", status=75)
 
-    def test_waits_for_its_turn(self):
-        marker = self.tmp / "holding"
-        holder = self.spawn("run", self.name, "--", "sh", "-c", f"echo > '{marker}'; read x",
-                            stdin=subprocess.PIPE)
-        self.started(marker)
-        self.redlock("run", "--wait", "300ms", self.name, "--", "true", status=75)
-        waiter = self.spawn("run", *BRIEF, "--wait", "forever", self.name, "--", "echo", "my turn")
-        with self.assertRaises(subprocess.TimeoutExpired):
-            waiter.wait(0.3)
-        holder.stdin.close()
-        holder.stdin = None
-        self.finish(holder)
-        self.assertEqual(self.finish(waiter, 0).out, "my turn\n")
-
     def hold(self):
         """Holds the name on every master until release()."""
         marker = self.tmp / "holding"
@@ -179,14 +151,9 @@ class Contention(ClusterCase):
         until(lambda: all(self.cluster.values(self.name)), "every master has it")
         return holder
 
-    def release(self, holder):
-        holder.stdin.close()
-        holder.stdin = None
-        self.finish(holder)
-
     def keys_of_waiting(self):
-        return [key for i in range(self.masters) for pattern in ("queue", "waiter")
-                for key in self.cluster.cli(i + 1, "KEYS", f"redlock:{pattern}:*").split()]
+        return [key for pattern in ("queue", "waiter")
+                for keys in self.cluster.each_cli("KEYS", f"redlock:{pattern}:*") for key in keys.split()]
 
     def assert_nobody_waits(self):
         until(lambda: not self.keys_of_waiting(), "nothing is left of those who waited", SOON)
@@ -199,7 +166,7 @@ class Contention(ClusterCase):
             waiters.append(self.spawn("run", *BRIEF, "--wait", "forever", self.name, "--", "sh", "-c",
                                       f"echo {turn} >> '{told}'"))
             until(lambda: set(self.waiters()) == {turn + 1}, f"{turn + 1} are enqueued")
-        self.release(holder)
+        self.let_end(holder)
         for waiter in waiters:
             self.finish(waiter, 0)
         self.assertEqual(told.read_text().split(), ["0", "1", "2"])
@@ -220,13 +187,12 @@ class Contention(ClusterCase):
         # A dead waiter is not shown, though it is still in the queue.
         waiters[1].kill()
         waiters[1].wait()
-        for master in range(1, 6):
-            self.cluster.cli(master, "DEL", f"redlock:waiter:{told['waiters'][1]['token']}")
-            self.cluster.cli(master, "ZADD", f"redlock:queue:{self.name}", "0", "dead")
+        self.cluster.each_cli("DEL", f"redlock:waiter:{told['waiters'][1]['token']}")
+        self.cluster.each_cli("ZADD", f"redlock:queue:{self.name}", "0", "dead")
         told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
         self.assertEqual((told["waiting"], [it["label"] for it in told["waiters"]]),
                          (1, labels[:1]))
-        self.release(holder)
+        self.let_end(holder)
         self.finish(waiters[0], 0)
 
     def test_interrupted_while_waiting(self):
@@ -238,7 +204,7 @@ class Contention(ClusterCase):
             waiter.send_signal(number)
             self.finish(waiter, 128 + number)
             self.assert_nobody_waits()
-        self.release(holder)
+        self.let_end(holder)
         self.assertFalse(marker.exists())
         self.assert_free(self.name)
 
@@ -252,30 +218,7 @@ class Contention(ClusterCase):
         self.assertIn("held by ", result.err)
         self.assertFalse(marker.exists())
         self.assert_nobody_waits()
-        self.release(holder)
-
-    def test_is_renewed(self):
-        marker = self.tmp / "holding"
-        holder = self.spawn("run", "--ttl", "2s", self.name, "--", "sh", "-c",
-                            f"echo > '{marker}'; read x", stdin=subprocess.PIPE)
-        self.started(marker)
-        self.redlock("run", "--wait", "4s", self.name, "--", "true", status=75)
-        holder.stdin.close()
-        holder.stdin = None
-        self.finish(holder)
-        self.assertEqual(holder.returncode, 1)  # read found the end of its input
-
-    def test_several_names(self):
-        marker = self.tmp / "holding"
-        holder = self.spawn("run", "some-a", "some-b", "--", "sh", "-c",
-                            f"echo > '{marker}'; read x", stdin=subprocess.PIPE)
-        self.started(marker)
-        self.redlock("run", "some-b", "--", "true", status=75)
-        self.redlock("run", "some-c", "some-a", "--", "true", status=75)
-        self.redlock("run", "some-c", "--", "true", status=0)
-        holder.stdin.close()
-        holder.stdin = None
-        self.finish(holder)
+        self.let_end(holder)
 
 
 class Signals(ClusterCase):
@@ -309,7 +252,7 @@ class Signals(ClusterCase):
             with self.subTest(number=number):
                 process = self.start('ulimit -c 0; echo > "$0"; exec sleep 60')
                 process.send_signal(number)
-                self.finish(process, 128 + number)
+                self.assertEqual(self.finish(process, 128 + number).err, "")
                 self.assert_free(self.name)
                 (self.tmp / "started").unlink()
 
@@ -323,20 +266,12 @@ class Signals(ClusterCase):
             self.assertEqual(process.stdout.readline(), f"got {name}\n".encode())
         with self.assertRaises(subprocess.TimeoutExpired):
             process.wait(0.4)
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
-
-    def test_ended_by_it(self):
-        process = self.start('echo > "$0"; exec sleep 60')
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.finish(process, 128 + signal.SIGTERM).err, "")
-        self.assert_free(self.name)
+        self.terminate(process)
 
     def test_to_the_whole_group(self):
         process = self.start('sleep 60 & echo $!; echo > "$0"; wait')
         sleeper = int(process.stdout.readline())
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
         until(lambda: not alive(sleeper), "the sleeper has ended")
 
     def test_ignored_and_then_killed(self):
@@ -350,16 +285,6 @@ class Signals(ClusterCase):
         self.assertGreater(time.monotonic() - begin, 0.29)
         self.assert_free(self.name)
 
-    def test_ends_the_wait(self):
-        self.lock(self.name)
-        marker = self.tmp / "ran"
-        waiter = self.spawn("run", *BRIEF, "-v", "--wait", "forever", self.name, "--", "touch",
-                            str(marker))
-        waiter.stderr.readline()  # a master votes: it has begun
-        waiter.send_signal(signal.SIGTERM)
-        self.finish(waiter, 128 + signal.SIGTERM)
-        self.assertFalse(marker.exists())
-
     def test_a_message_does_not_end_the_wait(self):
         token = self.lock(self.name)
         waiter = self.spawn("run", *BRIEF, "-v", "--wait", "forever", self.name, "--", "echo", "my turn")
@@ -368,13 +293,6 @@ class Signals(ClusterCase):
             waiter.send_signal(number)
         self.redlock("unlock", "--token", token, self.name, status=0)
         self.assertEqual(self.finish(waiter, 0).out, "my turn\n")
-
-    def test_the_command_does_not_outlive_us(self):
-        process = self.start('echo $$; echo > "$0"; exec sleep 60')
-        pid = int(process.stdout.readline())
-        process.kill()
-        process.wait()
-        until(lambda: not alive(pid), "the command has ended")
 
 
 class FullPipe(ClusterCase):
@@ -396,12 +314,7 @@ class FullPipe(ClusterCase):
         os.close(writer)
         self.started(marker)
         self.redlock("run", "--wait", "4s", self.name, "--", "true", status=75)
-        holder.stdin.close()
-        holder.stdin = None
+        self.end_input(holder)
         self.assertEqual(holder.wait(DEADLINE), 8)
         # Our messages were dropped, and no other process's descriptor became non-blocking.
         self.assertTrue(set(os.read(reader, 1 << 20)) == {ord("x")})
-
-
-if __name__ == "__main__":
-    unittest.main()

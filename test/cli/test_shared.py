@@ -1,6 +1,5 @@
 """--shared: readers side by side, a writer alone, and what status shows of them."""
 
-import unittest
 
 from harness import ClusterCase, until
 from test_acl import script
@@ -40,8 +39,7 @@ class Shared(ClusterCase):
 
     def readers(self):
         """The number of readers on each master."""
-        return [int(self.cluster.cli(i + 1, "ZCARD", f"redlock:holders:{self.name}"))
-                for i in range(self.masters)]
+        return list(map(int, self.cluster.each_cli("ZCARD", f"redlock:holders:{self.name}")))
 
     def await_two(self):
         """On a quorum; on a busy machine a master may have been asked for none."""
@@ -92,8 +90,7 @@ class Shared(ClusterCase):
     def test_a_marker_without_readers(self):
         """Another program's value, or what is left where somebody deleted the readers."""
         reader = self.read("reader")
-        for master in range(1, 6):
-            self.cluster.cli(master, "DEL", "redlock:holders:" + self.name)
+        self.cluster.each_cli("DEL", "redlock:holders:" + self.name)
         told = self.status()
         self.assertEqual((told["state"], told["reading"], told["token"]), ("held", 0, None))
         self.assertRegex(told["text"], r"^held by redlock:shared on \d of 5 masters")
@@ -168,26 +165,11 @@ class Shared(ClusterCase):
                             'echo "$REDLOCK_NAME|$REDLOCK_NAMES"', status=0)
         self.assertEqual(done.out, f"{self.name}|{self.name}\n{self.name}-base\n")
 
-    def test_help(self):
-        for command in "run", "lock", "extend":
-            self.assertIn("  --shared[=NAME]", self.redlock(command, "--help", status=0).out)
-
     def test_bad_use(self):
         self.assertIn("--shared=: give a name", self.redlock("lock", "--shared=", "x", status=64).err)
         for command in ("status", "unlock", "nodes"):
             self.assertIn("takes no --shared",
                           self.redlock(command, "--shared", "x", status=64).err)
-
-    def refuses_marker(self, *command):
-        told = self.redlock(*command, "--token", "redlock:shared", self.name, status=64)
-        self.assertIn("redlock:shared is nobody's token", told.err)
-
-    def test_the_marker_is_no_token(self):
-        reader = self.read("reader")
-        self.refuses_marker("unlock")
-        self.refuses_marker("extend")
-        self.redlock("lock", self.name, status=75)
-        self.unlock(reader)
 
     def ask(self, text, *keys_and_arguments):
         return self.cluster.cli(1, "EVAL", text, *map(str, keys_and_arguments))
@@ -226,33 +208,3 @@ class Shared(ClusterCase):
         for reader, end in due.items():
             self.assertGreaterEqual(given[reader] + 2, end)
         self.assert_marker_outlasts_readers()
-
-    def test_other_software(self):
-        """Plain SET NX PX keeps readers out, and is kept out by them; what else other libraries
-        ask is answered, and changes nothing."""
-        compare = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call(%s) end return 0"
-        delete, extend = compare % "'del', KEYS[1]", compare % "'pexpire', KEYS[1], 99999"
-        theirs = ("SET", self.name, "theirs", "NX", "PX", "20000")
-        reader = self.read("reader")
-        asked = [i + 1 for i, value in enumerate(self.cluster.values(self.name)) if value]
-        self.assertGreater(len(asked), self.masters // 2)
-        for master in asked:
-            def ask(*command):
-                return self.cluster.cli(master, *command)
-            self.assertEqual(ask(*theirs), "")
-            self.assertEqual(ask("GET", self.name), "redlock:shared")
-            self.assertEqual(ask("EVAL", delete, "1", self.name, "theirs"), "0")
-            self.assertEqual(ask("EVAL", extend, "1", self.name, "theirs"), "0")
-            self.assertEqual(ask("EXISTS", self.name), "1")
-            self.assertTrue(5000 < int(ask("PTTL", self.name)) <= 20000)
-        self.unlock(reader)
-        for master in range(1, 6):
-            until(lambda: self.cluster.cli(master, *theirs) == "OK", "it is free there")
-        self.redlock("lock", "--shared", self.name, status=75)
-        for master in range(1, 6):
-            self.assertEqual(self.cluster.cli(master, "EVAL", delete, "1", self.name, "theirs"), "1")
-        self.unlock(self.read("late"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import statistics
 import time
-import unittest
 
 from harness import Case, Cluster, until
 
@@ -92,7 +91,3 @@ class Silent(Case):
 
     def test_where_all_are_well_nothing_is_owed(self):
         until(self.nothing_is_owed, "all have confirmed the release")
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

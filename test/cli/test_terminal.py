@@ -2,7 +2,6 @@
 
 import json
 import signal
-import unittest
 
 import schema
 from harness import REDLOCK, ClusterCase, Terminal, until
@@ -193,13 +192,8 @@ class Waiting(Opened):
         held = self.hold()
         waiter = self.spawn("lock", "-v", "--json", "--wait", "forever", self.name)
         told = self.read_until(waiter, b"1 ahead of us")
-        waiter.send_signal(signal.SIGTERM)
-        self.finish(waiter, 128 + signal.SIGTERM)
+        self.terminate(waiter)
         last = schema.check(json.loads(told[-1]), "event")
         self.assertEqual((last["event"], last["text"]),
                          ("log", "waiting: held by the-holder, 1 ahead of us"))
         self.give_back(*held)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import socket
 import ssl
 import subprocess
@@ -124,8 +123,7 @@ class Tls(ClusterCase):
                 self.assertRegex(trouble, r"^redlock: waits, and too few masters can be asked: 127\.0\.0\.1:\d+: TLS: "
                                           r".* not trusted here")
                 self.assertIn("-> give the CA that made it", advice)
-                waiter.send_signal(signal.SIGTERM)
-                self.finish(waiter)
+                self.terminate(waiter, None)
 
     def test_nothing_is_verified_only_if_that_is_said(self):
         for out in (self.nodes("--tls-verify", "none"), self.nodes(REDLOCK_TLS_VERIFY="none")):
@@ -159,7 +157,3 @@ class Tls(ClusterCase):
                                     env=self.env(**variables))
                 self.assertEqual(done.out.splitlines()[:2],
                                  [f"REDLOCK_TLS_CA={os.path.realpath(self.tls)}/ca.crt", "REDLOCK_TLS_NAME=localhost"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -93,8 +93,7 @@ class Jobs(ClusterCase):
         self.write("redlock", f"exec '{REDLOCK}' {' '.join(self.patience)} \"$@\"")
         self.ran = self.tmp / "ran"
         self.write_job(f"echo run >> {self.ran}")
-        for master in range(1, 4):
-            self.cluster.cli(master, "DEL", "nightly", "scheduler")
+        self.cluster.each_cli("DEL", "nightly", "scheduler")
 
     def write(self, name, script):
         (self.bin / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -189,7 +188,3 @@ class Jobs(ClusterCase):
                                   stderr=subprocess.PIPE, timeout=DEADLINE)
             self.assertEqual(done.returncode, status, done.stderr)
         self.assertEqual(self.runs(), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import subprocess
-import unittest
 
 from harness import REDLOCK, Case
 
@@ -222,7 +221,3 @@ class Unreachable(Case):
         self.redlock("lock", "a", status=69, env=self.env(REDLOCK_MAX_TTL="2s"))
         self.redlock("run", "--ttl", "2s", "--margin", "2s", "a", "--", "true", status=64)
         self.redlock("lock", "--label", "not printable\n", "a", status=64)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,5 @@
 """nodes names the server of a master as the server does."""
 
-import unittest
 
 from harness import ROOT, ClusterCase
 
@@ -41,7 +40,3 @@ class Versions(ClusterCase):
         self.assertIn(f"  up  {version}, master, ", self.redlock("nodes", status=0).out)
         told = self.redlock("nodes", "--json", status=0).json
         self.assertEqual([node["version"] for node in told["nodes"]], [version])
-
-
-if __name__ == "__main__":
-    unittest.main()

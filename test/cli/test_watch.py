@@ -7,7 +7,6 @@ import signal
 import socket
 import threading
 import time
-import unittest
 
 import schema
 from harness import DEADLINE, Case, Cluster, ClusterCase, until
@@ -103,8 +102,7 @@ class Watches(ClusterCase):
         finally:
             self.cluster.resume(5)
         lines.next("held by .* on 5 of 5 ")
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
 
     def late_by_turns(self, token):
         """Relays: the first master answers when `shown` is set, the second one a look later, the third one at once."""
@@ -136,14 +134,12 @@ class Watches(ClusterCase):
         lines.next("held by .* on 4 of 5 ")
         shown.set()
         lines.next("held by .* on 5 of 5 ")
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
 
     def test_a_master_that_is_not_waited_for_any_more_is_no_news(self):
         hold = ("A" * 22 + ":one", "PX", "30000")
         other = self.name + "-other"
-        for master in range(1, 6):
-            self.cluster.cli(master, "SET", self.name, *hold)
+        self.cluster.each_cli("SET", self.name, *hold)
         process, lines = self.watch(self.name, other)
         lines.next("held by .* on 5 of 5 ")
         if not any("-other: free" in line for line in lines.passed):
@@ -157,8 +153,7 @@ class Watches(ClusterCase):
         finally:
             self.cluster.resume(5)
         self.assertEqual([line for line in lines.passed if "-other" not in line], [])
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
 
     def test_nobody_reads_it(self):
         process, lines = self.watch(self.name)
@@ -211,8 +206,7 @@ class Masters(Case):
         self.cluster.kill(1, 2)
         lines.next("unknown; held by .* 1 of 3 masters answered, 2 must")
         self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGTERM)
-        self.finish(process, 128 + signal.SIGTERM)
+        self.terminate(process)
 
 
     def test_all_is_well_again(self):
@@ -231,14 +225,3 @@ class Masters(Case):
         self.cluster.resume(1, 2)
         process.send_signal(signal.SIGTERM)
         process.wait(DEADLINE)
-
-
-class Usage(Case):
-    patience = ()
-
-    def test_help(self):
-        self.assertIn("--watch", self.redlock("status", "--help", status=0).out)
-
-
-if __name__ == "__main__":
-    unittest.main()

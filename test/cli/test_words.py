@@ -4,7 +4,6 @@ import re
 import signal
 import socket
 import threading
-import unittest
 
 from harness import Case, Cluster, ClusterCase, until
 
@@ -106,9 +105,8 @@ class Words(ClusterCase):
                                  "echo; exec sleep 60")
             if how == "taken":
                 process.stdout.readline()
-                for master in (1, 2, 3):
-                    self.cluster.cli(master, "DEL", self.name)
-                    self.cluster.cli(master, "SET", self.name, "thief", "PX", "2000")
+                self.cluster.each_cli("DEL", self.name)
+                self.cluster.each_cli("SET", self.name, "thief", "PX", "2000")
             else:
                 self.freeze(process)
             told = {line["event"]: line for line in self.finish(process, 76).json_lines}
@@ -178,7 +176,3 @@ class Words(ClusterCase):
         nodes = f"{self.cluster.uris[0]},redis://127.0.0.1:1,redis://127.0.0.1:2"
         told = self.redlock("status", "--nodes", nodes, self.name, status=69).out
         self.assertRegex(told, rf"^{self.name}: unknown; held by ")
-
-
-if __name__ == "__main__":
-    unittest.main()
