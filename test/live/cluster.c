@@ -266,16 +266,45 @@ void cluster_tell(struct cluster *cluster, unsigned master, const char *format, 
     va_end(arguments);
 }
 
-long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...)
+void cluster_tell_all(struct cluster *cluster, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
+    for (unsigned i = 0; i < cluster->count; i++) {
+        va_list arguments;
+        va_start(arguments, format);
+        freeReplyObject(must_answer(ask(cluster, i, format, arguments), format));
+        va_end(arguments);
+    }
+}
+
+static long long count(struct cluster *cluster, unsigned master, const char *format,
+                       va_list arguments)
+{
     redisReply *reply = must_answer(ask(cluster, master, format, arguments), format);
-    va_end(arguments);
     assert_int_equal(reply->type, REDIS_REPLY_INTEGER);
     long long count = reply->integer;
     freeReplyObject(reply);
     return count;
+}
+
+long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    long long answer = count(cluster, master, format, arguments);
+    va_end(arguments);
+    return answer;
+}
+
+unsigned cluster_answering(struct cluster *cluster, long long answer, const char *format, ...)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < cluster->count; i++) {
+        va_list arguments;
+        va_start(arguments, format);
+        masters += count(cluster, i, format, arguments) == answer;
+        va_end(arguments);
+    }
+    return masters;
 }
 
 unsigned cluster_holders(struct cluster *cluster, const char *name, const char *value)

@@ -55,8 +55,12 @@ redisContext *cluster_connect(const struct cluster *cluster, unsigned master);
 redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *format, ...);
 /* The same, for commands whose only interesting answer is that it was no error. */
 void cluster_tell(struct cluster *cluster, unsigned master, const char *format, ...);
+/* To all masters. */
+void cluster_tell_all(struct cluster *cluster, const char *format, ...);
 /* Its integer answer. */
 long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...);
+/* The number of masters that answer so. */
+unsigned cluster_answering(struct cluster *cluster, long long answer, const char *format, ...);
 /* The number of masters on which the name has this value (NULL: any value). */
 unsigned cluster_holders(struct cluster *cluster, const char *name, const char *value);
 /* Keys on all masters that answer, without redlock:clock and what tells renewals not to heal. */

@@ -14,6 +14,8 @@ void fixture_filter(void)
 int fixture_start(void **state)
 {
     (void)state;
+    if (fixture.masters == 0)
+        return 0;
     if (fixture.fenced)
         fence_cluster(&cluster, fixture.masters, fixture.flags);
     else
@@ -28,6 +30,8 @@ int fixture_start(void **state)
 int fixture_stop(void **state)
 {
     (void)state;
+    if (fixture.masters == 0)
+        return 0;
     if (fixture.ending)
         fixture.ending();
     if (fixture.has_user)

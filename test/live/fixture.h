@@ -8,6 +8,8 @@
 #define REDLOCK_TEST_FIXTURE_H
 
 #include <redlock.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "../cases.h"
 #include "cluster.h"
@@ -30,12 +32,18 @@ extern struct user user;
 int fixture_start(void **state);
 int fixture_stop(void **state);
 
-/* Runs the cases that are no scenes with such a fixture: RUN_WITH(.masters = 5). */
+/* The program of a test: runs the cases that are no scenes with such a fixture, and then the
+ * scenes. PROGRAM(.masters = 5)  Without masters there is no fixture. */
+#define PROGRAM(...)                                                                               \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        return RUN_WITH(__VA_ARGS__);                                                              \
+    }
+/* The same for a main() that has more to do. */
 #define RUN_WITH(...)                                                                              \
     (fixture = (struct fixture){__VA_ARGS__}, fixture_filter(),                                    \
-     cases_run(scene_set_up, true, fixture_start, fixture_stop))
-/* Runs those that are scenes. */
-#define RUN_SCENES() (fixture_filter(), cases_run(scene_set_up, false, NULL, NULL))
+     cases_run(scene_set_up, true, fixture_start, fixture_stop) +                                  \
+         cases_run(scene_set_up, false, NULL, NULL))
 int scene_set_up(void **state);
 /* REDLOCK_CASE=PATTERN runs only cases with such a name. */
 void fixture_filter(void);

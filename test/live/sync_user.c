@@ -58,6 +58,13 @@ void close_clean(redlock_sync *client, struct cluster *cluster)
     assert_int_equal(cluster_keys(cluster), 0);
 }
 
+int client_close_clean(void **state)
+{
+    (void)state;
+    close_clean(client, &cluster);
+    return 0;
+}
+
 redlock_lease_options terms(int64_t ttl_ms, int64_t wait_ms)
 {
     redlock_lease_options options = REDLOCK_LEASE_INIT;

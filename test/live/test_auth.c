@@ -5,8 +5,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #include "liar.h"
 
 /* A list in which the first `odd` masters are reached with other credentials; NULL: with their
@@ -58,8 +56,7 @@ static void expect_refused(struct user *user, const char *name, unsigned odd,
 static void expect_node(struct user *user, unsigned index, redlock_node_state state,
                         const char *says)
 {
-    redlock_node node;
-    assert_code(redlock_node_get(user->client, index, &node), REDLOCK_OK);
+    redlock_node node = node_of(user, index);
     assert_int_equal(node.state, state);
     assert_says(node.text, says);
     assert_null(strstr(node.node, "hunter2"));
@@ -142,8 +139,7 @@ CASE(test_permissions)
     open_list(&user, list("ann:secret@", 3, NULL));
     expect_refused(&user, "off", 3, REDLOCK_VOTE_UNREACHABLE, "WRONGPASS");
     user_close_clean(&user, &cluster);
-    for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i, "ACL DELUSER ann");
+    cluster_tell_all(&cluster, "ACL DELUSER ann");
 }
 
 static void refused_list(const char *nodes, redlock_code code, const char *says)
@@ -176,11 +172,10 @@ static void enough_without(const char *nodes, unsigned wrong, const char *says)
 {
     struct user user;
     struct take take;
-    redlock_node node;
     open_list(&user, nodes);
     assert_code(user.ready_code, REDLOCK_OK);
-    AWAIT(&user, (redlock_node_get(user.client, wrong, &node), node.state == REDLOCK_NODE_REFUSED));
-    assert_string_equal(node.role, "");
+    AWAIT(&user, node_of(&user, wrong).state == REDLOCK_NODE_REFUSED);
+    assert_string_equal(node_of(&user, wrong).role, "");
     assert_says(user.log, says);
     assert_code(take_lock(&take, &user, "enough", NULL), REDLOCK_OK);
     assert_vote(&take.told[REDLOCK_ACQUIRED].votes[wrong], REDLOCK_VOTE_UNREACHABLE);
@@ -193,12 +188,11 @@ static void enough_without(const char *nodes, unsigned wrong, const char *says)
 static void adopt_again(unsigned first)
 {
     struct user user;
-    redlock_node node;
     open_list(&user, cluster.nodes);
     for (unsigned i = first; i < 5; i++) {
-        AWAIT(&user, (redlock_node_get(user.client, i, &node), node.abstains_ms > 0));
+        AWAIT(&user, node_of(&user, i).abstains_ms > 0);
         assert_code(redlock_adopt(user.client, i), REDLOCK_OK);
-        AWAIT(&user, (redlock_node_get(user.client, i, &node), node.state == REDLOCK_NODE_UP));
+        AWAIT(&user, node_of(&user, i).state == REDLOCK_NODE_UP);
     }
     user_close_clean(&user, &cluster);
 }
@@ -270,8 +264,7 @@ CASE(test_other_types)
     AWAIT(&user, cluster_count(&cluster, 2, "EXISTS jobs") == 0);
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(cluster_count(&cluster, i, "LLEN jobs"), 2);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&cluster, i, "DEL jobs text");
+    cluster_tell_all(&cluster, "DEL jobs text");
     user_close_clean(&user, &cluster);
 }
 
@@ -298,7 +291,4 @@ CASE(test_databases)
     cluster_tell(&cluster, 0, "SELECT 0");
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5);
-}
+PROGRAM(.masters = 5)

@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #define BURST      20000
 #define TOGETHER   200
 #define A_TURN     1024
@@ -205,8 +203,7 @@ CASE(test_what_was_left_is_renewed_no_more)
     assert_int_equal(stats_of(&burst.user).held, 0);
     AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
     assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
-    for (unsigned i = 0; i < cluster.count; i++)
-        cluster_tell(&cluster, i, "DEL left");
+    cluster_tell_all(&cluster, "DEL left");
     ev_loop_destroy(burst.user.loop);
 }
 
@@ -306,7 +303,4 @@ CASE(test_a_close_comes_after_detaching)
     ev_loop_destroy(burst.user.loop);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5);
-}
+PROGRAM(.masters = 5)

@@ -96,7 +96,4 @@ SCENE(test_dead_masters_that_are_needed_are_waited_for, .masters = 3)
     redlock_free(user.client);
 }
 
-int main(void)
-{
-    return RUN_SCENES();
-}
+PROGRAM(.masters = 0)

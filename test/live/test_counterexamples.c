@@ -3,8 +3,6 @@
  */
 #include "scene.h"
 
-#include <stdio.h>
-
 /* ---- A push from a master that restarted ---- */
 
 static bool is_free(unsigned master)
@@ -317,7 +315,4 @@ SCENE(test_far_expiries, .masters = 3)
     scene_leave(&waits);
 }
 
-int main(void)
-{
-    return RUN_SCENES();
-}
+PROGRAM(.masters = 0)

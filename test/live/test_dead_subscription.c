@@ -3,8 +3,6 @@
  */
 #include "scene.h"
 
-#include <stdio.h>
-
 #define MASTERS    3
 #define NOTICED_MS 11000
 #define PUSHED_MS  500 /* a refresh, each second, is too late */
@@ -60,7 +58,4 @@ SCENE(test_connections_that_are_never_answered, .masters = MASTERS)
     scene_leave(&holds);
 }
 
-int main(void)
-{
-    return RUN_SCENES();
-}
+PROGRAM(.masters = 0)

@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -572,7 +571,4 @@ TEST(a_stopped_process_is_told_when_it_goes_on)
     close(pipes[1]);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5);
-}
+PROGRAM(.masters = 5)

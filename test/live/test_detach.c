@@ -85,8 +85,7 @@ static void await_answers(struct ev_loop *loop, ev_prepare *prepare, int events)
     if (user_is_quiet(&first))
         return;
     ev_prepare_stop(loop, prepare);
-    for (unsigned i = 0; i < scene.cluster.count; i++)
-        cluster_tell(&scene.cluster, i, "PING");
+    cluster_tell_all(&scene.cluster, "PING");
     ev_check_start(loop, &awake);
 }
 
@@ -106,8 +105,7 @@ SCENE(test_nothing_is_repeated_after_it, .masters = 3)
     begin(0);
     assert_code(take_lock(&held, &first, "name", NULL), REDLOCK_OK);
     AWAIT(&first, user_is_quiet(&first));
-    for (unsigned i = 0; i < scene.cluster.count; i++)
-        cluster_tell(&scene.cluster, i, "SCRIPT FLUSH");
+    cluster_tell_all(&scene.cluster, "SCRIPT FLUSH");
     assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
     ev_prepare_init(&asleep, await_answers);
     ev_set_priority(&asleep, EV_MINPRI);
@@ -242,7 +240,4 @@ SCENE(test_what_another_gives_back_is_lost, .masters = 3)
     end();
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM(.masters = 0)

@@ -4,7 +4,6 @@
  * rule: K9, K14, V8
  */
 #define _GNU_SOURCE
-#include <stdio.h>
 
 #include "one_master.h"
 
@@ -157,7 +156,4 @@ TEST(renewals_prolong_and_never_shorten)
     renewals_with("~* &* -mget");
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 1);
-}
+PROGRAM(.masters = 1)

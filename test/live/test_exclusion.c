@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #define RELEASE "EVAL %s 1 %s %s"
 static const char compare_and_delete[] =
     "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) "

@@ -7,8 +7,6 @@
 #include "fixture.h"
 #include "fences.h"
 
-#include <stdio.h>
-
 #define MASTERS 5
 #define NAMES   4
 #define TURNS   60
@@ -279,7 +277,4 @@ CASE(test_masters_die_and_freeze)
     user_close(&user, 5000);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS, .fenced = true);
-}
+PROGRAM(.masters = MASTERS, .fenced = true)

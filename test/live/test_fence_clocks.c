@@ -7,8 +7,6 @@
 #include "fixture.h"
 #include "fences.h"
 
-#include <stdio.h>
-
 #include "liar.h"
 #include "scripts.h"
 
@@ -144,7 +142,4 @@ CASE(test_a_clock_ahead_within_reason)
     liar_stop(liar);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS, .fenced = true);
-}
+PROGRAM(.masters = MASTERS, .fenced = true)

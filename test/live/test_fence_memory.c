@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "fences.h"
 
-#include <stdio.h>
-
 #define MASTERS  3
 #define TOGETHER 50
 #define WARM_UP  500
@@ -63,7 +61,4 @@ CASE(test_memory_does_not_grow)
     }
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS, .fenced = true);
-}
+PROGRAM(.masters = MASTERS, .fenced = true)

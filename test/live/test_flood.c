@@ -4,8 +4,6 @@
  */
 #include "scene.h"
 
-#include <stdio.h>
-
 #define MASTERS   3
 #define MESSAGES  220 /* more than a master may send unasked; half of them too */
 #define AGAIN_MS  5000
@@ -91,7 +89,4 @@ SCENE(test_handovers_are_no_flood, .masters = MASTERS)
     scene_leave(&one);
 }
 
-int main(void)
-{
-    return RUN_SCENES();
-}
+PROGRAM(.masters = 0)

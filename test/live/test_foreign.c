@@ -5,9 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -164,7 +161,4 @@ CASE(test_beside_another_library)
     munmap(arena, sizeof *arena);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS);
-}
+PROGRAM(.masters = MASTERS)

@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -232,7 +231,4 @@ CASE(test_nodes)
     assert_code(redlock_node_get(user.client, 5, &node), REDLOCK_E_ARGUMENT);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .has_user = true);
-}
+PROGRAM(.masters = 5, .has_user = true)

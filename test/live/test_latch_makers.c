@@ -6,7 +6,6 @@
  * rule: L5
  */
 #include <redlock/recipes.h>
-#include <string.h>
 
 #include "scene.h"
 
@@ -112,7 +111,4 @@ SCENE(test_one_is_told_that_it_was_made, .masters = MASTERS)
             fail_msg("round %u: what was made is on %u masters", round, count_with(round));
 }
 
-int main(void)
-{
-    return RUN_SCENES();
-}
+PROGRAM(.masters = 0)

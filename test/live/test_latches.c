@@ -3,7 +3,6 @@
  * leave of them.
  */
 #include <redlock/recipes.h>
-#include <string.h>
 
 #include "pair.h"
 #include "scene.h"
@@ -78,8 +77,7 @@ static void counts(struct user *user, unsigned arrived, bool open)
 
 static int join_anew(void **state)
 {
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "DEL redlock:latch:latch redlock:observers:latch");
+    cluster_tell_all(&cluster, "DEL redlock:latch:latch redlock:observers:latch");
     return pair_join(state);
 }
 
@@ -325,8 +323,4 @@ SCENE(test_it_is_gone_with_its_quorum, .masters = 3, .max_ttl_ms = 1000)
     scene_leave(&user);
 }
 
-int main(void)
-{
-    int failed = RUN_WITH(.masters = MASTERS);
-    return failed + RUN_SCENES();
-}
+PROGRAM(.masters = MASTERS)

@@ -4,7 +4,6 @@
  */
 #include <redlock/recipes.h>
 
-#include "fixture.h"
 #include "scene.h"
 #include "pair.h"
 
@@ -279,27 +278,6 @@ CASE_WITH(test_what_is_detached_is_said_no_more, pair_join, pair_leave)
     }
 }
 
-/* What the process that died has announced ends with the validity that its lease had. */
-CASE_WITH(test_it_ends_with_a_process_that_died, pair_join, pair_leave)
-{
-    struct user dies;
-    struct take leader, next;
-    struct watch watch;
-    begin_watch(&watch, &theirs, "name");
-    user_join(&dies, ours.loop, &cluster);
-    lead(&leader, &dies, "name");
-    announce(&leader, "dies");
-    AWAIT(&theirs, is_told(&watch, "dies"));
-    int64_t died = now_us();
-    redlock_free(dies.client);
-    AWAIT(&theirs, is_told_nobody(&watch));
-    assert_true(now_us() - died < (TTL + 1000) * 1000);
-    lead(&next, &ours, "name");
-    assert_true(redlock_fence(next.lease) > watch.highest);
-    assert_code(take_release(&next), REDLOCK_OK);
-    end_watch(&watch);
-}
-
 /* A name of its own: what a client sends as it is closed may be lost, and what it said then stays
  * for as long as it is valid. */
 CASE_WITH(test_nothing_is_left, pair_join, pair_leave)
@@ -386,8 +364,7 @@ CASE_WITH(test_candidates_lead_in_turn, pair_join, pair_leave)
 
 static void forget_the_name(void)
 {
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "SET name stolen PX 300");
+    cluster_tell_all(&cluster, "SET name stolen PX 300");
 }
 
 CASE_WITH(test_who_was_lost_stands_again, pair_join, pair_leave)
@@ -589,28 +566,4 @@ SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = 3000)
     scene_leave(&user);
 }
 
-SCENE(test_too_few_masters_to_know, .masters = MASTERS, .max_ttl_ms = 3000)
-{
-    struct user user;
-    struct watch watch, late;
-    scene_enter(&scene, &user, "observer", 0);
-    begin_watch(&watch, &user, "name");
-    AWAIT(&user, is_told_nobody(&watch));
-    user_meanwhile(&user, &scene.cluster, "kill 1");
-    user_meanwhile(&user, &scene.cluster, "kill 2");
-    user_meanwhile(&user, &scene.cluster, "kill 3");
-    AWAIT(&user, watch.last.code == REDLOCK_E_UNAVAILABLE);
-    begin_watch(&late, &user, "name");
-    AWAIT(&user, late.times == 1 && late.last.code == REDLOCK_E_UNAVAILABLE);
-    user_meanwhile(&user, &scene.cluster, "restart 1");
-    AWAIT_MS(&user, is_told_nobody(&watch) && is_told_nobody(&late), 20000);
-    end_watch(&watch);
-    end_watch(&late);
-    scene_leave(&user);
-}
-
-int main(void)
-{
-    int failed = RUN_WITH(.masters = MASTERS, .fenced = true);
-    return failed + RUN_SCENES();
-}
+PROGRAM(.masters = MASTERS, .fenced = true)

@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #include "liar.h"
 
 #define CONNECT_MS 1000
@@ -202,16 +200,6 @@ static const struct lie batch_lies[] = {
     {AT_BATCH, "-NOSCRIPT No matching script.\r\n", 0, THEN_SERVE},
 };
 
-static bool all_up_and_idle(const redlock *client)
-{
-    redlock_node node;
-    for (unsigned i = 0; i < redlock_nodes(client); i++)
-        if (redlock_node_get(client, i, &node) != REDLOCK_OK || node.in_flight ||
-            node.state != REDLOCK_NODE_UP)
-            return false;
-    return true;
-}
-
 static void lie_to_a_batch(const struct lie *lie)
 {
     char nodes[5 * URI_SIZE], name[16];
@@ -220,13 +208,14 @@ static void lie_to_a_batch(const struct lie *lie)
     struct take takes[TOGETHER];
     gather(nodes, sizeof nodes, 4, &liar, 1, NULL);
     open_with(&user, nodes);
-    AWAIT(&user, all_up_and_idle(user.client)); /* else it is asked for each as it comes up */
+    AWAIT(&user, user_all_up(&user) &&
+                     user_is_quiet(&user)); /* else it is asked for each as it comes up */
     for (unsigned i = 0; i < TOGETHER; i++) {
         snprintf(name, sizeof name, "together %u", i);
         assert_code(take_lock(&takes[i], &user, name, NULL), REDLOCK_OK);
     }
     /* Two sound grants of the quorum's three, and the lie loses the lease, rightly. */
-    AWAIT(&user, all_up_and_idle(user.client));
+    AWAIT(&user, user_all_up(&user) && user_is_quiet(&user));
     liar_change(liar, lie);
     for (unsigned i = 0; i < TOGETHER; i++)
         assert_code(redlock_extend(takes[i].lease, 0), REDLOCK_OK);
@@ -305,7 +294,4 @@ CASE(test_lying_about_others)
     liar_stop(liar);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 4);
-}
+PROGRAM(.masters = 4)

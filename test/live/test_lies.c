@@ -4,7 +4,6 @@
 #include "scene.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 
 #define DAY_MS      86400000
 #define MAX_TTL_MS  1000
@@ -88,8 +87,7 @@ SCENE(test_another_library_is_about_to_end, .masters = 3, .forge = say_that_it_i
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     atomic_store(&places, 0);
     scene_enter(&scene, &waits, "waiter", 1U << 2);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&scene.cluster, i, "SET name another's PX 60000");
+    cluster_tell_all(&scene.cluster, "SET name another's PX 60000");
     long long before = scene_scripts(&scene, 0);
     take_ask(&waiter, &waits, "name", &terms);
     AWAIT(&waits, atomic_load(&places) > 0);
@@ -99,8 +97,7 @@ SCENE(test_another_library_is_about_to_end, .masters = 3, .forge = say_that_it_i
     print_message("    %u places, %lld scripts on an honest master\n", atomic_load(&places),
                   scripts);
     assert_in_range(scripts, 1, LOOKS_A_SECOND * WATCHED_US / 1000000);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&scene.cluster, i, "DEL name");
+    cluster_tell_all(&scene.cluster, "DEL name");
     AWAIT_AWAKE_MS(&waits, has(&waiter), 1000);
     assert_code(take_release(&waiter), REDLOCK_OK);
     scene_leave(&waits);
@@ -209,14 +206,12 @@ static void fences_grow_in_spite_of(int64_t (*lie)(void))
 {
     struct user waits, before, after;
     scene_enter(&scene, &waits, "waiter", ALL);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&scene.cluster, i, "SET name stranger's");
+    cluster_tell_all(&scene.cluster, "SET name stranger's");
     proxy_delay(scene.roads[0], 5);
     proxy_delay(scene.roads[1], 5);
     wait_in_vain(&waits, lie);
     scene_leave(&waits);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&scene.cluster, i, "DEL name");
+    cluster_tell_all(&scene.cluster, "DEL name");
 
     scene_enter(&scene, &before, "before", 0);
     int64_t told = fence_of_name(&before);
@@ -246,7 +241,4 @@ SCENE(test_a_clock_beyond_the_clocks, .masters = 3, .max_ttl_ms = MAX_TTL_MS,
     fences_grow_in_spite_of(beyond_clocks);
 }
 
-int main(void)
-{
-    return RUN_SCENES();
-}
+PROGRAM(.masters = 0)

@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #define LOOKS   400
 #define AT_ONCE 8
 
@@ -175,7 +173,4 @@ CASE(test_closing_ends_all)
     user_join(&user, user.loop, &cluster);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 3, .has_user = true);
-}
+PROGRAM(.masters = 3, .has_user = true)

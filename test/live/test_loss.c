@@ -11,7 +11,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -48,19 +47,10 @@ static void run_for(int64_t us)
         ;
 }
 
-static bool all_up(void)
-{
-    redlock_node node;
-    for (unsigned i = 0; i < 5; i++)
-        if (redlock_node_get(user.client, i, &node) || node.state != REDLOCK_NODE_UP)
-            return false;
-    return true;
-}
-
 /* Begins at different moments, so that the renewals do not go in step. */
 static void hold_all(void)
 {
-    AWAIT(&user, all_up());
+    AWAIT(&user, user_all_up(&user));
     for (unsigned i = 0; i < leases; i++) {
         char name[16];
         snprintf(name, sizeof name, "loss %u", i);
@@ -157,8 +147,7 @@ CASE(test_hung)
         user_meanwhile(&user, &cluster, "pause 1 2 3");
         AWAIT(&user, all_lost());
         user_meanwhile(&user, &cluster, "resume 1 2 3");
-        for (unsigned i = 0; i < 3; i++)
-            cluster_tell(&cluster, i, "CLIENT UNPAUSE");
+        cluster_tell_all(&cluster, "CLIENT UNPAUSE");
         check_all();
     }
     finish("hung");
@@ -172,8 +161,7 @@ CASE(test_slow_masters)
         hold_all();
         freeze_and_read_ends();
         AWAIT(&user, all_lost());
-        for (unsigned i = 0; i < 3; i++)
-            cluster_tell(&cluster, i, "CLIENT UNPAUSE");
+        cluster_tell_all(&cluster, "CLIENT UNPAUSE");
         check_all();
     }
     finish("slow masters");
@@ -242,7 +230,4 @@ CASE(test_bearable_delay)
         proxy_stop(proxies[i]);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .begun = read_how_long);
-}
+PROGRAM(.masters = 5, .begun = read_how_long)

@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #define BIG REDLOCK_NAME_MAX
 
 static void lock_names(struct take *take, struct user *by, const redlock_name *names, size_t count)
@@ -216,7 +214,4 @@ CASE(test_many_long_names)
         free((void *)(uintptr_t)names[i].bytes);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .has_user = true);
-}
+PROGRAM(.masters = 5, .has_user = true)

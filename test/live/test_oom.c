@@ -8,8 +8,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #include "faults.h"
 
 #define LAST 100000 /* it ends long before, when the n-th is never reached */
@@ -186,10 +184,8 @@ static void latch(struct user *user)
 /* What could not be taken back ends by itself. */
 static void forget_what_expires(void)
 {
-    for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i,
-                     "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one "
-                     "redlock:passed:one redlock:latch:one");
+    cluster_tell_all(&cluster, "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one "
+                               "redlock:passed:one redlock:latch:one");
 }
 
 static void on_closed(redlock *client, unsigned left, void *data)
@@ -332,8 +328,7 @@ CASE(test_a_value_that_is_refused_is_not_announced)
     AWAIT(&user, strcmp(led.value, "kept") == 0);
     int64_t term = led.term;
     assert_int_equal(announce_short_of(candidate, "no", allocations), allocations);
-    for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i, "SET one stolen PX 300");
+    cluster_tell_all(&cluster, "SET one stolen PX 300");
     AWAIT(&user, led.told[REDLOCK_LOST] && led.term > term);
     assert_string_equal(led.value, "kept");
     redlock_observer_free(observer);
@@ -392,17 +387,6 @@ CASE(test_watchers_that_are_refused)
     live_through(FAULT_WATCH, "watchers were refused by epoll");
 }
 
-static bool all_are_up(const struct user *user)
-{
-    for (unsigned i = 0; i < redlock_nodes(user->client); i++) {
-        redlock_node node;
-        assert_code(redlock_node_get(user->client, i, &node), REDLOCK_OK);
-        if (node.state != REDLOCK_NODE_UP)
-            return false;
-    }
-    return true;
-}
-
 /* As if fs.epoll.max_user_watches were used up, and then another process ended. */
 CASE(test_no_watcher_at_all)
 {
@@ -425,7 +409,7 @@ CASE(test_no_watcher_at_all)
     assert_says(take.told[REDLOCK_NOT_ACQUIRED].text, "fs.epoll.max_user_watches");
     take_free(&take);
     fault_disarm();
-    AWAIT(&user, all_are_up(&user));
+    AWAIT(&user, user_all_up(&user));
     assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_OK);
     assert_code(take_release(&take), REDLOCK_OK);
     assert_int_equal(user_end(&user, 5000), 0);
@@ -453,7 +437,6 @@ CASE(test_connections_that_end)
     live_through(FAULT_CALL_END, "reads found the connection closed");
 }
 
-/* With an argument: only the tests of that name. */
 int main(void)
 {
     faults_begin();

@@ -7,8 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -385,7 +383,4 @@ static void forget_nodes(void)
     unsetenv("REDLOCK_NODES");
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 4, .begun = forget_nodes);
-}
+PROGRAM(.masters = 4, .begun = forget_nodes)

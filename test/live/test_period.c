@@ -3,7 +3,6 @@
  * the lease is given back.
  * rule: T6
  */
-#include "fixture.h"
 #include "pair.h"
 
 #define MASTERS  5
@@ -13,8 +12,7 @@
 static int leave_both(void **state)
 {
     pair_leave(state);
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "DEL name redlock:holders:name");
+    cluster_tell_all(&cluster, "DEL name redlock:holders:name");
     return 0;
 }
 
@@ -193,7 +191,4 @@ WITH_BOTH(test_options)
     assert_true(left_on_quorum() > 25000);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS);
-}
+PROGRAM(.masters = MASTERS)

@@ -41,8 +41,7 @@ static int leave_all(void **state)
     assert_int_equal(user_end(&holder, 10000), 0);
     ev_loop_destroy(loop);
     assert_int_equal(masters_with_more(), 0);
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "DEL redlock:permits:pool");
+    cluster_tell_all(&cluster, "DEL redlock:permits:pool");
     return 0;
 }
 
@@ -280,8 +279,7 @@ WITH_ALL(what_a_master_forgot_is_held_all_the_same)
 WITH_ALL(a_foreign_key_is_left_to_its_owner)
 {
     struct take held, waiter;
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "SET redlock:permit:1:pool foreign");
+    cluster_tell_all(&cluster, "SET redlock:permit:1:pool foreign");
     for (unsigned i = 0; i < 10; i++) {
         lock(&held, &ours, 2);
         assert_int_equal(redlock_slot(held.lease), 0);
@@ -293,8 +291,7 @@ WITH_ALL(a_foreign_key_is_left_to_its_owner)
         assert_code(take_release(&waiter), REDLOCK_OK);
     }
     assert_int_equal(cluster_holders(&cluster, "redlock:permit:1:pool", "foreign"), MASTERS);
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "DEL redlock:permit:1:pool");
+    cluster_tell_all(&cluster, "DEL redlock:permit:1:pool");
 }
 
 /* ---- Holders ---- */
@@ -377,7 +374,4 @@ WITH_ALL(what_cannot_be_is_refused)
     assert_code(take_release(&held), REDLOCK_OK);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS);
-}
+PROGRAM(.masters = MASTERS)

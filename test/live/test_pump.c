@@ -9,7 +9,6 @@
 #include "user.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 static volatile sig_atomic_t pipes;
 
@@ -95,8 +94,7 @@ static void stall(unsigned masters)
 
 static void go_on(void)
 {
-    for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i, "CLIENT UNPAUSE");
+    cluster_tell_all(&cluster, "CLIENT UNPAUSE");
 }
 
 /* Brings about the outcome `kind`. */
@@ -113,8 +111,7 @@ static void provoke(struct stage *stage)
         return;
     }
     if (stage->kind == REDLOCK_NOT_ACQUIRED)
-        for (unsigned i = 0; i < 5; i++)
-            cluster_tell(&cluster, i, "SET first other PX 60000");
+        cluster_tell_all(&cluster, "SET first other PX 60000");
     assert_code(redlock_acquire(client, &stage->lease, "first", &terms, act, stage), REDLOCK_OK);
     if (stage->kind <= REDLOCK_NOT_ACQUIRED)
         return;
@@ -274,16 +271,6 @@ CASE(test_changes_of_nodes_are_told)
 
 /* ---- The loop ---- */
 
-static bool all_are_up(const redlock *client)
-{
-    for (unsigned i = 0; i < redlock_nodes(client); i++) {
-        redlock_node node;
-        if (redlock_node_get(client, i, &node) || node.state != REDLOCK_NODE_UP)
-            return false;
-    }
-    return true;
-}
-
 struct logged {
     redlock *client;
     bool armed;
@@ -311,10 +298,10 @@ CASE(test_free_when_logged)
     options.on_log = free_when_logged;
     options.data = &logged;
     assert_code(redlock_open(&logged.client, user.loop, &options, NULL, 0), REDLOCK_OK);
-    AWAIT(&user, all_are_up(logged.client));
+    user.client = logged.client;
+    AWAIT(&user, user_all_up(&user));
     logged.armed = true;
-    for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i, "CLIENT KILL TYPE normal SKIPME yes");
+    cluster_tell_all(&cluster, "CLIENT KILL TYPE normal SKIPME yes");
     AWAIT(&user, !logged.client);
     ev_run(user.loop, 0);
     assert_int_equal(logged.after, 0);
@@ -589,7 +576,4 @@ CASE(test_closed_comes_after_all_releases)
     ev_loop_destroy(user.loop);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .begun = count_pipes, .ending = no_pipe_broke);
-}
+PROGRAM(.masters = 5, .begun = count_pipes, .ending = no_pipe_broke)

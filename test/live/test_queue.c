@@ -4,13 +4,10 @@
  * rule: K5, K7, W2, W3, W4, W5, W7, W8, W9, W32
  */
 #define _GNU_SOURCE
-#include <ev.h>
-#include <stdio.h>
 
 #include "libev_loop.h"
 #include "link.h"
 #include "one_master.h"
-#include "user.h"
 
 /* ---- Order ---- */
 
@@ -171,16 +168,6 @@ TEST(a_grant_does_not_pass_one_who_waits_for_more)
     assert_int_equal(grant("y", "barger"), ANSWER_YES);
 }
 
-TEST(a_grant_passes_the_dead)
-{
-    assert_int_equal(grant("x", "holder"), ANSWER_YES);
-    assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
-    await_death("dying");
-    TELL("DEL x");
-    assert_int_equal(grant("x", "next"), ANSWER_YES);
-    assert_holder("x", "next");
-}
-
 TEST(the_clock_moves_with_every_grant_and_refusal)
 {
     assert_int_equal(grant("free", "plain"), ANSWER_YES);
@@ -245,23 +232,6 @@ TEST(several_names_go_all_or_none)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-TEST(half_of_the_names_are_not_ours)
-{
-    assert_int_equal(queue("x y", "half", 2000), ANSWER_YES);
-    assert_told("half");
-    TELL("DEL y");
-    TELL("SET y other PX 20000");
-    assert_int_equal(queue("x y", "half", 2000), ANSWER_QUEUED);
-    assert_true(reply.queue.remaining_ms > 10000);
-    TELL("DEL y");
-    assert_int_equal(queue("x y", "half", 2000), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.remaining_ms, -1);
-    assert_holder("y", NULL);
-    TELL("DEL x");
-    assert_int_equal(queue("x y", "half", 2000), ANSWER_YES);
-    assert_told("half");
-}
-
 TEST(names_of_any_bytes)
 {
     const struct slice odd[] = {{"\0\r\n$\xff\xfe", 6}, {"%s [x] \\ \"", 10}, {"\0", 1}};
@@ -296,22 +266,6 @@ static void name_64(char list[LIST_SIZE], char letter)
             (size_t)snprintf(list + length, LIST_SIZE - length, "%s%c%u", i ? " " : "", letter, i);
 }
 
-TEST(sixty_four_names)
-{
-    char list[LIST_SIZE];
-    name_64(list, 'n');
-    assert_int_equal(grant(list, "holder"), ANSWER_YES);
-    assert_int_equal(queue(list, "waiter", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("n63", "behind", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.position, 1);
-    assert_int_equal(release(list, "holder"), ANSWER_YES);
-    assert_told("waiter");
-    assert_int_equal(queue(list, "waiter", 2000), ANSWER_YES);
-    assert_int_equal(release(list, "waiter"), ANSWER_YES);
-    assert_told("behind");
-    assert_int_equal(cluster_keys(&cluster), 1);
-}
-
 /* More would hold the master up. */
 TEST(a_script_gives_sixty_four_names)
 {
@@ -329,22 +283,6 @@ TEST(a_script_gives_sixty_four_names)
 }
 
 /* ---- Asking again ---- */
-
-TEST(it_is_ours_but_somebody_is_ahead)
-{
-    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
-    assert_told("b");
-    assert_int_equal(queue("x", "behind", 2020), ANSWER_QUEUED);
-    assert_int_equal(queue("x", "c", 2010), ANSWER_QUEUED);
-    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
-    assert_int_equal(queue("x", "C", 2010), ANSWER_QUEUED); /* before b, by bytes */
-    assert_int_equal(queue("x", "b", 2010), ANSWER_AHEAD);
-    assert_int_equal(release("x", "C"), ANSWER_HELD);
-    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
-    assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
-    await_death("dying");
-    assert_int_equal(queue("x", "b", 2010), ANSWER_YES);
-}
 
 TEST(asking_again_prolongs_and_never_shortens)
 {
@@ -377,22 +315,6 @@ TEST(who_has_it_is_told_as_far_as_it_is_known)
 
 /* ---- Leaving ---- */
 
-TEST(a_waiter_that_leaves_is_not_given_anything)
-{
-    assert_int_equal(grant("x", "holder"), ANSWER_YES);
-    assert_int_equal(queue("y x", "leaver", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("y", "behind", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.position, 1);
-    assert_int_equal(reply.queue.remaining_ms, -1);
-    assert_int_equal(release("y x", "leaver"), ANSWER_HELD);
-    assert_told("behind");
-    assert_holder("y", "behind");
-    assert_int_equal(release("x", "holder"), ANSWER_YES);
-    assert_holder("x", NULL);
-    assert_int_equal(release("y", "behind"), ANSWER_YES);
-    assert_int_equal(cluster_keys(&cluster), 0);
-}
-
 /* Keys of another program where those of a waiter would be. */
 TEST(what_is_no_waiter_stops_no_release)
 {
@@ -413,55 +335,7 @@ TEST(what_is_no_waiter_stops_no_release)
     }
 }
 
-TEST(nothing_is_left_behind)
-{
-    assert_int_equal(queue_for("x y", "a", 2000, 40), ANSWER_YES);
-    assert_told("a");
-    AWAIT_IT(ASK_COUNT("DBSIZE") == 1);
-    /* Behind one that outlives them all, however slow the machine is: none is handed anything. */
-    assert_int_equal(grant("x y", "holder"), ANSWER_YES);
-    char token[16];
-    for (int i = 0; i < 20; i++) {
-        snprintf(token, sizeof token, "t%d", i);
-        assert_int_equal(queue_for(i % 2 ? "x" : "y z", token, FAR + i, 20 + i), ANSWER_QUEUED);
-    }
-    AWAIT_IT(ASK_COUNT("DBSIZE") == 3);
-    assert_int_equal(release("x y", "holder"), ANSWER_YES);
-    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
-}
-
 /* ---- Several in one command ---- */
-
-TEST(releases_of_several_leases_hand_over_each)
-{
-    static const char *const list[] = {"x", "y", "z", "x", "y"};
-    static const char *const tokens[] = {"holds-x", "holds-y", "nobody", "gets-x", "leaves-y"};
-    static const enum answer answers[] = {ANSWER_YES, ANSWER_YES, ANSWER_ABSENT, ANSWER_YES,
-                                          ANSWER_HELD};
-    assert_int_equal(grant("x", "holds-x"), ANSWER_YES);
-    assert_int_equal(grant("y", "holds-y"), ANSWER_YES);
-    assert_int_equal(queue("x", "gets-x", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("x", "then-x", 2010), ANSWER_QUEUED);
-    assert_int_equal(queue("y", "gets-y", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("y", "leaves-y", 2010), ANSWER_QUEUED);
-    struct request requests[5];
-    struct names *names[5];
-    for (unsigned i = 0; i < 5; i++) {
-        names[i] = split(list[i]);
-        requests[i] = request_of(REQUEST_RELEASE, names[i], tokens[i]);
-    }
-    ask_each(requests, 5);
-    for (unsigned i = 0; i < 5; i++) {
-        assert_int_equal(answer_of_each(requests, i, 5), answers[i]);
-        names_drop(&memory, names[i]);
-    }
-    assert_heard("gets-x 2011");
-    assert_heard("gets-y 2012");
-    assert_heard("then-x 2013");
-    assert_holder("x", "then-x");
-    assert_holder("y", "gets-y");
-    assert_int_equal(cluster_keys(&cluster), 2);
-}
 
 /* Each request as if it had come alone, after those before it. */
 TEST(several_grants_in_one)
@@ -510,25 +384,6 @@ TEST(several_grants_in_one)
     assert_holder("fenced", NULL);
     for (unsigned i = 0; i < COUNT; i++)
         names_drop(&memory, names[i]);
-}
-
-/* No proposal counts beyond TIME by more than the window. */
-TEST(several_grants_are_cut_alike)
-{
-    struct names *names[] = {split("x"), split("y")};
-    struct request requests[2];
-    for (unsigned i = 0; i < 2; i++) {
-        requests[i] = request_of(REQUEST_GRANT, names[i], "token");
-        requests[i].grant.proposal = FAR;
-    }
-    ask_each(requests, 2);
-    assert_int_equal(answer_of_each(requests, 0, 2), ANSWER_YES);
-    usec first = reply.clock;
-    assert_true(first < FAR && first > INT64_C(1700000000000000));
-    assert_int_equal(answer_of_each(requests, 1, 2), ANSWER_YES);
-    assert_true(reply.clock == first + 1);
-    names_drop(&memory, names[0]);
-    names_drop(&memory, names[1]);
 }
 
 /* ---- Masters that forbid something ---- */
@@ -698,7 +553,4 @@ TEST(a_listener_hears_what_a_master_hands_over)
     ev_loop_destroy(loop);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 1);
-}
+PROGRAM(.masters = 1)

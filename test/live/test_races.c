@@ -6,7 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #define RACES   1000
@@ -277,7 +276,4 @@ CASE(test_closed_while_connections_break)
     ev_loop_destroy(loop);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .begun = seed);
-}
+PROGRAM(.masters = 5, .begun = seed)

@@ -8,8 +8,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #define TTL           5000
 #define QUARANTINE_MS 7000 /* more than ttl, drift, skew and the second that uptime rounds off */
 
@@ -21,14 +19,6 @@ static redlock_options short_ttl(void)
     options.clock_skew_ms = 50;
     options.request_timeout_ms = 500;
     return options;
-}
-
-static bool all_vote(struct user *user)
-{
-    for (unsigned i = 0; i < 5; i++)
-        if (node_of(user, i).state != REDLOCK_NODE_UP)
-            return false;
-    return true;
 }
 
 static void open_short(struct user *user)
@@ -59,8 +49,8 @@ static void adopt_them(void)
     for (unsigned i = 0; i < 5; i++)
         assert_code(redlock_adopt(user.client, i), REDLOCK_OK);
     assert_code(redlock_adopt(user.client, 5), REDLOCK_E_ARGUMENT);
-    AWAIT_AWAKE_MS(&user, all_vote(&user), 1000);
-    AWAIT_AWAKE_MS(&other, all_vote(&other), 2000);
+    AWAIT_AWAKE_MS(&user, user_all_up(&user), 1000);
+    AWAIT_AWAKE_MS(&other, user_all_up(&other), 2000);
     user_close(&other, 0);
     user_close(&user, 0);
 }
@@ -70,7 +60,7 @@ static void hold_everywhere_for(struct user *user, struct take *held, int64_t tt
 {
     redlock_lease_options terms = lease_terms(ttl_ms, 0);
     open_short(user);
-    AWAIT(user, all_vote(user));
+    AWAIT(user, user_all_up(user));
     assert_code(take_lock(held, user, "held", &terms), REDLOCK_OK);
     AWAIT(user, cluster_holders(&cluster, "held", NULL) == 5);
 }
@@ -111,7 +101,7 @@ CASE(test_two_restart_empty)
     options.restart_policy = REDLOCK_RESTART_TRUST;
     user_begin(&trusting, user.loop, NULL, &options);
     AWAIT(&user, trusting.ready);
-    assert_true(all_vote(&trusting));
+    assert_true(user_all_up(&trusting));
     assert_code(take_lock(&other, &trusting, "trusted", &terms), REDLOCK_OK);
     AWAIT(&trusting, cluster_holders(&cluster, "trusted", NULL) == 5);
     assert_code(take_release(&other), REDLOCK_OK);
@@ -161,7 +151,7 @@ CASE(test_two_restart_and_a_third_dies)
     assert_true(lost->votes[2].text[0]);
     take_free(&held);
     cluster_do(&cluster, "restart 3");
-    AWAIT_MS(&user, all_vote(&user), 3 * QUARANTINE_MS);
+    AWAIT_MS(&user, user_all_up(&user), 3 * QUARANTINE_MS);
     user_close_clean(&user, &cluster);
 }
 
@@ -173,7 +163,7 @@ CASE(test_three_restart_empty)
     redlock_lease_options terms = lease_terms(TTL, 0);
     open_short(&user);
     open_short(&rival);
-    AWAIT(&user, all_vote(&user));
+    AWAIT(&user, user_all_up(&user));
     assert_code(take_lock(&held, &user, "held", &terms), REDLOCK_OK);
     cluster_do(&cluster, "restart 1 2 3 --empty");
     AWAIT(&rival, node_of(&rival, 2).state == REDLOCK_NODE_ABSTAINS);
@@ -230,7 +220,7 @@ CASE(test_longest_ttl_counts)
     user_open(&patient, NULL, &options);
     for (unsigned i = 0; i < 5; i++) /* the restarts of the tests before are longer ago */
         assert_code(redlock_adopt(patient.client, i), REDLOCK_OK);
-    AWAIT(&patient, all_vote(&patient));
+    AWAIT(&patient, user_all_up(&patient));
     open_short(&brief);
     cluster_do(&cluster, "restart 1 --empty");
     AWAIT(&brief, node_of(&brief, 0).state == REDLOCK_NODE_ABSTAINS);
@@ -242,7 +232,4 @@ CASE(test_longest_ttl_counts)
     user_close(&patient, 0);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .flags = "--no-adopt --persist", .begun = adopt_them);
-}
+PROGRAM(.masters = 5, .flags = "--no-adopt --persist", .begun = adopt_them)

@@ -1,7 +1,6 @@
 /* Names that are shared, as one real master sees it: the scripts by way of lib/wire. */
 /* rule: K3, S1, S2, S3, S5, S6, S9, S11 */
 #define _GNU_SOURCE
-#include <stdio.h>
 
 #include "readers.h"
 
@@ -116,15 +115,6 @@ TEST(the_name_lasts_as_long_as_its_last_reader)
     assert_int_equal(ASK_COUNT("DBSIZE"), 1);
 }
 
-TEST(when_the_last_reader_is_dead_both_keys_are_gone)
-{
-    assert_int_equal(grant_for("~x", "a", 20), ANSWER_YES);
-    AWAIT_IT(ASK_COUNT("EXISTS x redlock:holders:x") == 0);
-    assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
-    assert_int_equal(heal("~x", "a"), ANSWER_HEALED);
-    assert_readers("x", 1);
-}
-
 TEST(the_dead_are_forgotten_by_a_renewal)
 {
     assert_int_equal(grant("~x", "long"), ANSWER_YES);
@@ -136,24 +126,6 @@ TEST(the_dead_are_forgotten_by_a_renewal)
     AWAIT_IT(simply(REQUEST_PEEK, "x", "") == ANSWER_HELD && reply.peek.reading == 1);
     assert_int_equal(renew("~x", "long"), ANSWER_YES);
     assert_int_equal(ASK_COUNT("ZCARD redlock:holders:x"), 1);
-}
-
-TEST(ten_thousand_readers)
-{
-    static const unsigned count = 10000;
-    for (unsigned i = 0; i < count; i++) {
-        char token[32];
-        snprintf(token, sizeof token, "reader-%u", i);
-        assert_int_equal(grant_for("~x", token, 3600000), ANSWER_YES);
-    }
-    assert_readers("x", count);
-    assert_int_equal(grant("x", "writer"), ANSWER_HELD);
-    for (unsigned i = 0; i < count; i++) {
-        char token[32];
-        snprintf(token, sizeof token, "reader-%u", i);
-        assert_int_equal(release("x", token), ANSWER_YES);
-    }
-    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
 }
 
 /* ---- Keys that somebody else has changed ---- */
@@ -172,36 +144,6 @@ TEST(who_makes_the_marker_forgets_earlier_readers)
     assert_int_equal(release("x", "early"), ANSWER_HELD);
     assert_int_equal(heal("~x", "early"), ANSWER_HEALED);
     assert_readers("x", 2);
-}
-
-TEST(a_writer_may_follow_a_marker_that_was_deleted)
-{
-    assert_int_equal(grant("~x", "reader"), ANSWER_YES);
-    TELL("DEL x");
-    assert_int_equal(grant("x", "writer"), ANSWER_YES);
-    assert_int_equal(renew("~x", "reader"), ANSWER_HELD);
-    assert_int_equal(heal("~x", "reader"), ANSWER_HELD);
-    assert_int_equal(release("x", "reader"), ANSWER_HELD);
-    assert_int_equal(release("x", "writer"), ANSWER_YES);
-    assert_int_equal(grant("~x", "late"), ANSWER_YES);
-    assert_readers("x", 1);
-}
-
-TEST(a_deleted_set_leaves_the_marker)
-{
-    assert_int_equal(grant("~x", "a"), ANSWER_YES);
-    TELL("DEL redlock:holders:x");
-    assert_int_equal(renew("~x", "a"), ANSWER_ABSENT);
-    assert_int_equal(raise_to("~x", "a", 9), ANSWER_HELD);
-    assert_int_equal(release("x", "a"), ANSWER_HELD);
-    assert_int_equal(grant("x", "writer"), ANSWER_HELD);
-    assert_int_equal(simply(REQUEST_PEEK, "x", ""), ANSWER_HELD);
-    assert_int_equal(reply.peek.reading, 0);
-    assert_memory_equal(reply.peek.value.bytes, "redlock:shared", reply.peek.value.length);
-    assert_int_equal(heal("~x", "a"), ANSWER_HEALED);
-    assert_int_equal(grant("~x", "b"), ANSWER_YES);
-    assert_readers("x", 2);
-    assert_left("redlock:holders:x", 1, LIFE);
 }
 
 /* The key begins with redlock:, so it is ours. */
@@ -253,20 +195,6 @@ TEST(a_name_that_is_no_lock_is_held)
     assert_int_equal(ASK_COUNT("DBSIZE"), 1);
 }
 
-/* As a handover by an older client leaves it. */
-TEST(a_shared_name_may_be_ours_alone)
-{
-    TELL("SET x a PX 5000");
-    assert_int_equal(renew("~x", "a"), ANSWER_YES);
-    assert_holder("x", "a");
-    assert_left("x", 5001, LIFE);
-    assert_int_equal(queue("~x", "a", 2000), ANSWER_YES);
-    assert_int_equal(raise_to("~x", "a", 2000), ANSWER_YES);
-    assert_holder("x", "a");
-    assert_int_equal(grant("~x", "b"), ANSWER_HELD);
-    assert_int_equal(release("~x", "a"), ANSWER_YES);
-}
-
 /* ---- Waiting ---- */
 
 TEST(a_waiting_writer_keeps_new_readers_out)
@@ -308,66 +236,6 @@ TEST(readers_next_to_each_other_enter_together)
     assert_readers("x", 1);
 }
 
-TEST(a_writer_that_leaves_lets_those_behind_it_in)
-{
-    assert_int_equal(grant("~x", "a"), ANSWER_YES);
-    assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
-    assert_int_equal(queue("~x", "c", 2020), ANSWER_QUEUED);
-    assert_int_equal(release("x", "writer"), ANSWER_HELD);
-    assert_heard("b 2021");
-    assert_heard("c 2022");
-    assert_readers("x", 3);
-}
-
-TEST(a_dead_writer_keeps_nobody_out)
-{
-    assert_int_equal(grant("~x", "a"), ANSWER_YES);
-    assert_int_equal(queue_for("x", "writer", 2000, 20), ANSWER_QUEUED);
-    assert_int_equal(queue("~x", "b", 2010), ANSWER_QUEUED);
-    await_death("writer");
-    assert_int_equal(grant("~x", "c"), ANSWER_YES);
-    assert_told("b");
-    assert_readers("x", 3);
-}
-
-/* Also one who is to have the name alone finds that those before it may read. */
-TEST(who_waits_to_write_lets_readers_before_it_in)
-{
-    assert_int_equal(grant("~x", "a"), ANSWER_YES);
-    assert_int_equal(queue_for("x", "writer", 2000, 200), ANSWER_QUEUED);
-    assert_int_equal(queue("~x", "reader", 2010), ANSWER_QUEUED);
-    await_death("writer");
-    assert_int_equal(queue("x", "other", 2020), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.position, 0);
-    assert_told("reader");
-    assert_readers("x", 2);
-}
-
-TEST(what_a_waiter_is_given_lasts_as_long_as_its_life)
-{
-    assert_int_equal(grant("x", "writer"), ANSWER_YES);
-    assert_int_equal(queue_for("~x", "a", 2000, 5000), ANSWER_QUEUED);
-    assert_int_equal(queue_for("~x", "b", 2010, 9000), ANSWER_QUEUED);
-    assert_int_equal(release("x", "writer"), ANSWER_YES);
-    assert_heard("a 2011");
-    assert_heard("b 2012");
-    assert_left("x", 5001, 9000);
-    assert_int_equal(release("x", "b"), ANSWER_YES);
-    assert_left("x", 1, 5000);
-}
-
-/* One that was given the name asks again, or another reader is ahead of it. */
-TEST(a_reader_with_a_writer_ahead_is_told_so)
-{
-    assert_int_equal(grant("~x", "a"), ANSWER_YES);
-    assert_int_equal(queue("~x", "late", 2010), ANSWER_YES);
-    assert_told("late");
-    assert_int_equal(queue("x", "writer", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("~x", "late", 2010), ANSWER_AHEAD);
-    assert_int_equal(queue("~x", "late", 1990), ANSWER_YES);
-}
-
 TEST(sixty_four_at_once)
 {
     static const unsigned count = 100;
@@ -386,65 +254,6 @@ TEST(sixty_four_at_once)
         snprintf(payload, sizeof payload, "reader-%u %u", i, 2100 + i);
         assert_heard(payload);
     }
-}
-
-/* ---- Several names ---- */
-
-TEST(several_names_each_in_its_mode)
-{
-    assert_int_equal(grant("~db table", "a"), ANSWER_YES);
-    assert_readers("db", 1);
-    assert_holder("table", "a");
-    assert_int_equal(grant("~db table", "b"), ANSWER_HELD);
-    assert_int_equal(grant("~db other", "b"), ANSWER_YES);
-    assert_readers("db", 2);
-    assert_int_equal(renew("~db table", "a"), ANSWER_YES);
-    assert_int_equal(renew("db table", "a"), ANSWER_HELD);
-    assert_int_equal(raise_to("~db table", "a", 9000), ANSWER_YES);
-    TELL("DEL table");
-    assert_int_equal(raise_to("~db table", "a", 9001), ANSWER_ABSENT);
-    assert_int_equal(renew("~db table", "a"), ANSWER_ABSENT);
-    assert_int_equal(heal("~db table", "a"), ANSWER_HEALED);
-    assert_holder("table", "a");
-    assert_int_equal(release("~db table", "a"), ANSWER_YES);
-    assert_readers("db", 1);
-    assert_int_equal(release("~db other", "b"), ANSWER_YES);
-    assert_int_equal(ASK_COUNT("DBSIZE"), 1);
-}
-
-TEST(a_waiter_is_given_all_or_none)
-{
-    assert_int_equal(grant("table", "holder"), ANSWER_YES);
-    assert_int_equal(grant("~db", "reader"), ANSWER_YES);
-    assert_int_equal(queue("~db table", "both", 2000), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.position, 0);
-    assert_readers("db", 1);
-    assert_int_equal(grant("~db", "behind"), ANSWER_HELD);
-    assert_int_equal(release("table", "holder"), ANSWER_YES);
-    assert_told("both");
-    assert_readers("db", 2);
-    assert_holder("table", "both");
-    assert_int_equal(queue("~db table", "both", 2000), ANSWER_YES);
-    assert_int_equal(release("~db table", "both"), ANSWER_YES);
-    assert_readers("db", 1);
-    assert_holder("table", NULL);
-}
-
-TEST(a_shared_name_of_several_is_handed_on)
-{
-    assert_int_equal(grant("db", "writer"), ANSWER_YES);
-    assert_int_equal(queue("~db t1", "a", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("t2 ~db", "b", 2010), ANSWER_QUEUED);
-    assert_int_equal(queue("~db t1", "c", 2020), ANSWER_QUEUED);
-    assert_int_equal(queue("~db", "d", 2030), ANSWER_QUEUED);
-    assert_int_equal(release("db", "writer"), ANSWER_YES);
-    assert_heard("a 2031");
-    assert_heard("b 2032");
-    assert_readers("db", 2);
-    assert_int_equal(release("~db t1", "a"), ANSWER_YES);
-    assert_heard("c 2033");
-    assert_heard("d 2034");
-    assert_readers("db", 3);
 }
 
 /* ---- Several in one command ---- */
@@ -490,7 +299,4 @@ TEST(grants_together_serve_those_who_wait)
     assert_readers("x", 3);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 1);
-}
+PROGRAM(.masters = 1)

@@ -1,7 +1,6 @@
 /* Names that are shared, on a master that forbids something or has no room. */
 /* rule: S10 */
 #define _GNU_SOURCE
-#include <stdio.h>
 
 #include "readers.h"
 
@@ -228,7 +227,4 @@ TEST(without_a_clock_nobody_comes_in)
     assert_int_equal(ASK_COUNT("DBSIZE"), 0);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 1);
-}
+PROGRAM(.masters = 1)

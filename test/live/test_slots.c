@@ -4,9 +4,6 @@
  */
 #include "one_master.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "ground/slots.h"
 
 #define HOUR 3600000
@@ -315,7 +312,4 @@ TEST(a_free_name_is_quickly_looked_at)
     assert_in_range(lookups() - before, 1, 20);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 1);
-}
+PROGRAM(.masters = 1)

@@ -7,9 +7,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -338,8 +335,4 @@ CASE_WITH(test_no_spare_vote, open_scene, close_scene)
     assert_true(back > 0);
 }
 
-int main(void)
-{
-    fixture_filter();
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM(.masters = 0)

@@ -6,7 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #define NAME     "starvation"
@@ -188,7 +187,4 @@ static void close_all(void)
     assert_int_equal(cluster_keys(&cluster), 0);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .begun = open_all, .ending = close_all);
-}
+PROGRAM(.masters = 5, .begun = open_all, .ending = close_all)

@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
-
 #define NAMES   300
 #define FOREIGN 2000
 
@@ -210,7 +208,4 @@ CASE(test_a_permit_of_another_is_given_back)
     user_close(&holder, 1000);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 3);
-}
+PROGRAM(.masters = 3)

@@ -3,28 +3,16 @@
  * threads, masters or a close do meanwhile, and validity as other threads read it is
  * never more than it is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <redlock/sync.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "asserts.h"
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -38,9 +26,8 @@ static int64_t ms_since(int64_t since)
 
 /* ---- One thread ---- */
 
-CASE(a_lease_from_acquire_to_free)
+WITH_CLEAN_CLIENT(a_lease_from_acquire_to_free)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     int64_t since = now_us();
@@ -65,31 +52,12 @@ CASE(a_lease_from_acquire_to_free)
     assert_true(result.text[0]);
     assert_code(redlock_sync_extend(lease, 0, &result), REDLOCK_E_STATE);
     redlock_sync_lease_free(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(freed_while_held_it_is_released)
+WITH_CLEAN_CLIENT(freed_while_held_it_is_released)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease_free(take(client, "dropped", NULL));
     AWAIT(cluster_keys(&cluster) == 0);
-    close_clean(client, &cluster);
-}
-
-CASE(several_names_at_once)
-{
-    redlock_sync *client = open_on(&cluster);
-    redlock_sync_lease *both, *second = take(client, "b", NULL);
-    redlock_name names[] = {{"a", 1, false}, {"b", 1, false}};
-    assert_code(redlock_sync_acquire_names(client, &both, names, 2, NULL, NULL, NULL, NULL),
-                REDLOCK_E_HELD);
-    give_back(second);
-    assert_code(redlock_sync_acquire_names(client, &both, names, 2, NULL, NULL, NULL, NULL),
-                REDLOCK_OK);
-    assert_true(cluster_holders(&cluster, "a", redlock_sync_token(both)) >= 3);
-    assert_true(cluster_holders(&cluster, "b", redlock_sync_token(both)) >= 3);
-    give_back(both);
-    close_clean(client, &cluster);
 }
 
 CASE(bad_clients_are_refused)
@@ -188,9 +156,8 @@ CASE(without_descriptors_for_masters_it_goes_on_trying)
     close_clean(client, &cluster);
 }
 
-CASE(bad_leases_are_refused)
+WITH_CLEAN_CLIENT(bad_leases_are_refused)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease;
     redlock_sync_result result = {0};
     redlock_lease_options options = terms(40000, 0);
@@ -218,11 +185,10 @@ CASE(bad_leases_are_refused)
     assert_code(redlock_sync_release(NULL, NULL), REDLOCK_E_ARGUMENT);
     assert_int_equal(redlock_sync_valid_for(NULL), 0);
     redlock_sync_lease_free(NULL);
-    close_clean(client, &cluster);
 }
 
 /* A result of a program that was compiled when it was shorter. */
-CASE(a_shorter_result_is_not_overrun)
+WITH_CLEAN_CLIENT(a_shorter_result_is_not_overrun)
 {
     struct {
         redlock_sync_result result;
@@ -230,14 +196,12 @@ CASE(a_shorter_result_is_not_overrun)
     } space;
     memset(&space, 'x', sizeof space);
     space.result.size = offsetof(redlock_sync_result, rounds);
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease;
     assert_code(redlock_sync_acquire(client, &lease, "short", NULL, &space.result), REDLOCK_OK);
     assert_int_equal(space.result.masters, 5);
     assert_int_equal(space.result.size, offsetof(redlock_sync_result, rounds));
     assert_memory_equal(&space.result.rounds, "xxxx", 4);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- Waiting, and its end ---- */
@@ -259,28 +223,6 @@ CASE(waiting_ends_in_time)
     }
     give_back(lease);
     redlock_sync_free(holder);
-    close_clean(client, &cluster);
-}
-
-CASE(without_a_quorum_it_ends_in_time)
-{
-    redlock_sync *client;
-    redlock_sync_lease *lease;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    options.nodes = cluster.nodes;
-    options.request_timeout_ms = 300;
-    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
-    assert_code(redlock_sync_ready(client, 10000, NULL, 0), REDLOCK_OK);
-    cluster_do(&cluster, "pause 1 2 3");
-    int64_t since = now_us();
-    redlock_code code = redlock_sync_acquire(client, &lease, "quorum", NULL, &result);
-    int64_t took = now_us() - since;
-    cluster_do(&cluster, "resume 1 2 3");
-    assert_code(code, REDLOCK_E_UNAVAILABLE);
-    assert_in_range(took, 250 * MS_US, 2000 * MS_US);
-    assert_int_equal(result.masters, 5);
-    assert_says(result.votes, " timeout\n");
     close_clean(client, &cluster);
 }
 
@@ -331,9 +273,8 @@ static void start_waiter(struct waiter *waiter, redlock_sync *client, const char
     assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_ever, waiter), 0);
 }
 
-CASE(one_of_two_is_cancelled)
+WITH_CLEAN_CLIENT(one_of_two_is_cancelled)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take(client, "queue", NULL);
     struct waiter first, second;
     start_waiter(&first, client, "queue");
@@ -349,7 +290,6 @@ CASE(one_of_two_is_cancelled)
     pthread_join(second.thread, NULL);
     assert_code(second.code, REDLOCK_OK);
     give_back(second.lease);
-    close_clean(client, &cluster);
 }
 
 static void close_with_all_waiting(int64_t patience_ms)
@@ -416,8 +356,7 @@ CASE(closing_without_patience_waits_for_no_master)
     redlock_sync_free(client);
     redlock_sync_lease_free(releasing.lease);
     redlock_sync_lease_free(held);
-    for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i, "DEL hung-1 hung-2");
+    cluster_tell_all(&cluster, "DEL hung-1 hung-2");
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
@@ -544,9 +483,8 @@ static void *watch_validity(void *data)
 }
 
 /* ttl 3000 less a drift of 32: never more than that, and renewals raise it again. */
-CASE(renewals_are_seen_by_all_threads)
+WITH_CLEAN_CLIENT(renewals_are_seen_by_all_threads)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = terms(3000, 0);
     struct watch watch = {.lease = take(client, "renewed", &options)};
     pthread_t thread;
@@ -562,7 +500,6 @@ CASE(renewals_are_seen_by_all_threads)
     assert_true(watch.least > 0);
     assert_int_equal(watch.after_release, 0);
     redlock_sync_lease_free(watch.lease);
-    close_clean(client, &cluster);
 }
 
 static int by_size(const void *a, const void *b)
@@ -581,9 +518,8 @@ static int64_t kept_by_masters(const char *name, int64_t since)
     return left[2] + (now_us() - since) / MS_US + 1;
 }
 
-CASE(never_more_than_the_masters_keep)
+WITH_CLEAN_CLIENT(never_more_than_the_masters_keep)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = terms(2000, 0);
     options.renew = false;
     redlock_sync_lease *lease = take(client, "kept", &options);
@@ -597,14 +533,12 @@ CASE(never_more_than_the_masters_keep)
     assert_true(now_us() - begin > 1000 * MS_US);
     assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
     redlock_sync_lease_free(lease);
-    close_clean(client, &cluster);
 }
 
 /* More of them than are looked at in every iteration of the loop. */
-CASE(many_leases_are_kept_up_to_date)
+WITH_CLEAN_CLIENT(many_leases_are_kept_up_to_date)
 {
     enum { MANY = 200 };
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *leases[MANY];
     redlock_lease_options options = terms(8000, 0);
     char name[24];
@@ -620,7 +554,6 @@ CASE(many_leases_are_kept_up_to_date)
     }
     for (int i = 0; i < MANY; i++)
         give_back(leases[i]);
-    close_clean(client, &cluster);
 }
 
 static void *extend_often(void *data)
@@ -634,9 +567,8 @@ static void *extend_often(void *data)
     return (void *)wrong;
 }
 
-CASE(threads_share_a_lease)
+WITH_CLEAN_CLIENT(threads_share_a_lease)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take(client, "shared", NULL);
     pthread_t threads[4];
     void *wrong;
@@ -647,7 +579,6 @@ CASE(threads_share_a_lease)
         assert_null(wrong);
     }
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- Loss ---- */
@@ -710,9 +641,8 @@ CASE(loss_of_a_quorum_is_told_before_the_end)
 }
 
 /* Somebody overwrote the key: validity ends when the masters say so, not at the ttl. */
-CASE(a_lock_taken_away_is_seen)
+WITH_CLEAN_CLIENT(a_lock_taken_away_is_seen)
 {
-    redlock_sync *client = open_on(&cluster);
     struct loss loss = {.code = REDLOCK_OK};
     redlock_sync_lease *lease = take_and_watch(client, "stolen", &loss);
     for (unsigned i = 0; i < 3; i++)
@@ -722,9 +652,7 @@ CASE(a_lock_taken_away_is_seen)
     assert_int_equal(loss.seen, 0);
     assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
     redlock_sync_lease_free(lease);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&cluster, i, "DEL stolen");
-    close_clean(client, &cluster);
+    cluster_tell_all(&cluster, "DEL stolen");
 }
 
 /* ---- Callbacks ---- */
@@ -750,9 +678,8 @@ static void on_event_free(const redlock_event *event, void *data)
     atomic_store(&freed->done, true);
 }
 
-CASE(a_lease_may_be_freed_by_its_callback)
+WITH_CLEAN_CLIENT(a_lease_may_be_freed_by_its_callback)
 {
-    redlock_sync *client = open_on(&cluster);
     struct freed freed = {.done = false};
     redlock_sync_lease *lease;
     redlock_name name = {.bytes = "freed", .length = 5};
@@ -763,7 +690,6 @@ CASE(a_lease_may_be_freed_by_its_callback)
         REDLOCK_OK);
     atomic_store(&freed.lease, lease);
     AWAIT(atomic_load(&freed.done));
-    close_clean(client, &cluster);
 }
 
 struct inside {
@@ -789,9 +715,8 @@ static void call_from_inside(redlock *redlock, void *data)
     inside->valid = redlock_sync_valid_for(inside->lease);
 }
 
-CASE(a_callback_cannot_wait)
+WITH_CLEAN_CLIENT(a_callback_cannot_wait)
 {
-    redlock_sync *client = open_on(&cluster);
     struct inside inside = {.client = client, .lease = take(client, "inside", NULL)};
     assert_code(redlock_sync_run(client, call_from_inside, &inside), REDLOCK_OK);
     assert_int_equal(inside.nodes, 5);
@@ -802,7 +727,6 @@ CASE(a_callback_cannot_wait)
     assert_code(inside.ready, REDLOCK_E_STATE);
     assert_true(inside.valid > 8000);
     give_back(inside.lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- What it leaves behind, and what it does to its process ---- */
@@ -943,9 +867,8 @@ static unsigned long long blocked_signals(const char *thread, const char *name)
     return strcmp(comm, name) == 0 ? mask : 0;
 }
 
-CASE(signals_go_to_other_threads)
+WITH_CLEAN_CLIENT(signals_go_to_other_threads)
 {
-    redlock_sync *client = open_on(&cluster);
     unsigned long long mask = 0;
     DIR *folder = opendir("/proc/self/task");
     assert_non_null(folder);
@@ -956,7 +879,6 @@ CASE(signals_go_to_other_threads)
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         assert_true(mask & 1ULL << (expected[i] - 1));
     assert_false(mask & 1ULL << (SIGSEGV - 1));
-    close_clean(client, &cluster);
 }
 
 /* In the child, which may take no memory: the number of the first thing that is wrong. */
@@ -1036,8 +958,4 @@ CASE(a_quietly_forked_child_holds_nothing)
     expect_nothing_in_child(quiet_fork, check_handles_as_child);
 }
 
-/* With an argument: only the tests of that name (* and ? as in a shell). */
-int main(void)
-{
-    return RUN_WITH(.masters = 5);
-}
+PROGRAM(.masters = 5)

@@ -3,7 +3,6 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "fixture.h"
 #include "sync_user.h"
@@ -97,21 +96,6 @@ static void *wait_for_ever(void *data)
     return NULL;
 }
 
-/* As who repeats an arrival that is undecided does. */
-WITH_CLIENT(test_options_that_point_into_the_result)
-{
-    char token[sizeof(redlock_passage)];
-    redlock_passage passage;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    redlock_barrier_options options = barrier(1, 1, REDLOCK_FOREVER);
-    snprintf(result.text, sizeof result.text, "own");
-    assert_code(redlock_sync_barrier(client, result.text, &options, &passage, &result), REDLOCK_OK);
-    snprintf(token, sizeof token, "%s", passage.token);
-    options.token = passage.token;
-    assert_code(redlock_sync_barrier(client, "own", &options, &passage, &result), REDLOCK_OK);
-    assert_string_equal(passage.token, token);
-}
-
 WITH_CLIENT(test_closing_ends_it)
 {
     struct waiting waiting;
@@ -123,7 +107,4 @@ WITH_CLIENT(test_closing_ends_it)
     assert_false(waiting.passage.undecided);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS);
-}
+PROGRAM(.masters = MASTERS)

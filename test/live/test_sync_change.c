@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "fixture.h"
@@ -144,9 +142,9 @@ static struct caller *two_upgrades(struct caller two[2], redlock_sync_lease *lea
 
 /* ---- Readers and a writer ---- */
 
-CASE(a_downgrade_lets_a_waiting_reader_in)
+WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
 {
-    redlock_sync *client = open_on(&cluster), *elsewhere = open_on(&cluster);
+    redlock_sync *elsewhere = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "let-in");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     int64_t fence = redlock_sync_fence(lease);
@@ -168,12 +166,10 @@ CASE(a_downgrade_lets_a_waiting_reader_in)
     give_back(lease);
     redlock_sync_close(elsewhere, 10000);
     redlock_sync_free(elsewhere);
-    close_clean(client, &cluster);
 }
 
-CASE(the_only_reader_becomes_the_writer)
+WITH_CLEAN_CLIENT(the_only_reader_becomes_the_writer)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "only");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     int64_t fence = redlock_sync_fence(lease);
@@ -188,46 +184,6 @@ CASE(the_only_reader_becomes_the_writer)
     assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
     assert_int_equal(redlock_sync_exclusive_for(lease), 0);
     redlock_sync_lease_free(lease);
-    close_clean(client, &cluster);
-}
-
-CASE(beside_a_reader_it_stays_a_reader)
-{
-    redlock_sync *client = open_on(&cluster);
-    redlock_sync_lease *lease = take_shared(client, "beside");
-    redlock_sync_lease *other = take_shared(client, "beside");
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    int64_t fence = redlock_sync_fence(lease);
-    assert_code(redlock_sync_upgrade(lease, &result), REDLOCK_E_HELD);
-    assert_says(result.text, "others read it");
-    assert_says(result.votes, " held by redlock:shared");
-    assert_reads(lease);
-    assert_reads(other);
-    assert_int_equal(redlock_sync_fence(lease), fence);
-    give_back(other);
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
-    assert_writes(lease);
-    give_back(lease);
-    close_clean(client, &cluster);
-}
-
-CASE(of_several_names_all_change)
-{
-    redlock_sync *client = open_on(&cluster);
-    redlock_sync_lease *lease;
-    redlock_name names[] = {{"mine", 4, false}, {"ours", 4, true}};
-    assert_code(redlock_sync_acquire_names(client, &lease, names, 2, NULL, NULL, NULL, NULL),
-                REDLOCK_OK);
-    assert_reads(lease);
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
-    assert_writes(lease);
-    assert_kept_out(client, "ours", true);
-    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
-    assert_reads(lease);
-    give_back(take_shared(client, "mine"));
-    give_back(take_shared(client, "ours"));
-    give_back(lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- What is refused ---- */
@@ -275,16 +231,14 @@ static void change_from_inside(redlock *client, void *data)
     inside->exclusive = redlock_sync_exclusive_for(inside->lease);
 }
 
-CASE(a_callback_cannot_wait_for_a_change)
+WITH_CLEAN_CLIENT(a_callback_cannot_wait_for_a_change)
 {
-    redlock_sync *client = open_on(&cluster);
     struct inside inside = {.lease = take_alone(client, "inside")};
     assert_code(redlock_sync_run(client, change_from_inside, &inside), REDLOCK_OK);
     assert_code(inside.downgrade, REDLOCK_E_STATE);
     assert_code(inside.upgrade, REDLOCK_E_STATE);
     assert_true(inside.exclusive > 0);
     give_back(inside.lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- What other threads read ---- */
@@ -341,9 +295,8 @@ static int64_t exclusive_at_once(redlock_sync *client, redlock_sync_lease *lease
     return look.result.valid_ms;
 }
 
-CASE(before_any_request_leaves_it_is_a_reader)
+WITH_CLEAN_CLIENT(before_any_request_leaves_it_is_a_reader)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "at-once");
     assert_int_equal(exclusive_at_once(client, lease, downgrade_it), 0);
     assert_reads(lease);
@@ -351,7 +304,6 @@ CASE(before_any_request_leaves_it_is_a_reader)
     assert_writes(lease);
     assert_true(exclusive_at_once(client, lease, extend_it) > 0);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
 enum step { WRITES, BECOMES_READER, READS, BECOMES_WRITER, STEPS };
@@ -414,9 +366,9 @@ static void change_and_back(struct watch *watch, redlock_sync *other, bool besid
     go_on_when_seen(watch, WRITES);
 }
 
-CASE(no_thread_reads_a_mode_that_is_not)
+WITH_CLEAN_CLIENT(no_thread_reads_a_mode_that_is_not)
 {
-    redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
+    redlock_sync *other = open_on(&cluster);
     static struct watch watch; /* as the threads outlive a case that fails */
     pthread_t threads[2];
     watch.lease = take_alone(client, "watched");
@@ -435,7 +387,6 @@ CASE(no_thread_reads_a_mode_that_is_not)
     give_back(watch.lease);
     redlock_sync_close(other, 10000);
     redlock_sync_free(other);
-    close_clean(client, &cluster);
 }
 
 struct extender {
@@ -456,9 +407,8 @@ static void *extend_often(void *data)
     return NULL;
 }
 
-CASE(extends_and_changes_both_end)
+WITH_CLEAN_CLIENT(extends_and_changes_both_end)
 {
-    redlock_sync *client = open_on(&cluster);
     static struct extender extender; /* as the thread outlives a case that fails */
     pthread_t thread;
     extender.lease = take_alone(client, "extended");
@@ -473,14 +423,12 @@ CASE(extends_and_changes_both_end)
     pthread_join(thread, NULL);
     assert_int_equal(extender.wrong, 0);
     give_back(extender.lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- Hung masters ---- */
 
-CASE(a_hung_minority_is_not_waited_for)
+WITH_CLEAN_CLIENT(a_hung_minority_is_not_waited_for)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "minority");
     cluster_do(&cluster, "pause 1 2");
     int64_t since = now_us();
@@ -492,12 +440,10 @@ CASE(a_hung_minority_is_not_waited_for)
     assert_true(took < 2500 * MS_US);
     assert_writes(lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
+WITH_CLEAN_CLIENT(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "hung");
     struct caller downgrade, extend;
     cluster_do(&cluster, "pause 1 2 3");
@@ -517,12 +463,10 @@ CASE(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
     assert_code(outcome(&extend), REDLOCK_OK);
     assert_reads(lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(a_downgrade_ends_with_its_lease)
+WITH_CLEAN_CLIENT(a_downgrade_ends_with_its_lease)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = terms(2000, 0);
     redlock_sync_lease *lease = take(client, "ends", &options);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -535,7 +479,6 @@ CASE(a_downgrade_ends_with_its_lease)
     assert_int_equal(valid, 0);
     redlock_sync_lease_free(lease);
     AWAIT(cluster_keys(&cluster) == 0);
-    close_clean(client, &cluster);
 }
 
 CASE(an_upgrade_without_a_quorum_changes_nothing)
@@ -564,9 +507,8 @@ CASE(an_upgrade_without_a_quorum_changes_nothing)
     close_clean(client, &cluster);
 }
 
-CASE(one_upgrade_at_a_time)
+WITH_CLEAN_CLIENT(one_upgrade_at_a_time)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "twice");
     struct caller two[2], extend;
     cluster_do(&cluster, "pause 1 2 3");
@@ -582,12 +524,10 @@ CASE(one_upgrade_at_a_time)
     assert_code(outcome(&extend), REDLOCK_OK);
     assert_writes(lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(a_release_ends_a_change)
+WITH_CLEAN_CLIENT(a_release_ends_a_change)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "released");
     struct caller two[2], release;
     cluster_do(&cluster, "pause 1 2 3");
@@ -600,7 +540,6 @@ CASE(a_release_ends_a_change)
     assert_code(outcome(&release), REDLOCK_OK);
     assert_int_equal(redlock_sync_exclusive_for(lease), 0);
     redlock_sync_lease_free(lease);
-    close_clean(client, &cluster);
 }
 
 static void close_during_an_upgrade(int64_t patience_ms)
@@ -622,8 +561,7 @@ static void close_during_an_upgrade(int64_t patience_ms)
     assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_E_CLOSED);
     redlock_sync_free(client);
     redlock_sync_lease_free(lease);
-    for (unsigned i = 0; i < 5; i++)
-        cluster_tell(&cluster, i, "DEL closing redlock:holders:closing");
+    cluster_tell_all(&cluster, "DEL closing redlock:holders:closing");
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
@@ -636,11 +574,7 @@ CASE(closing_ends_an_upgrade)
 /* As if the masters had started long ago: the clocks of young ones are not believed by all. */
 static void make_them_old(void)
 {
-    for (unsigned i = 0; i < cluster.count; i++)
-        cluster_tell(&cluster, i, "HSET redlock:clock s 0 q 0 h 1");
+    cluster_tell_all(&cluster, "HSET redlock:clock s 0 q 0 h 1");
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .begun = make_them_old);
-}
+PROGRAM(.masters = 5, .begun = make_them_old)

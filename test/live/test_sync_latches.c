@@ -34,32 +34,6 @@ CASE(test_each_call)
     redlock_sync_free(client);
 }
 
-CASE(test_options_that_point_into_the_result)
-{
-    redlock_tally tally;
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
-    redlock_sync *client = open_on(&cluster);
-    options.arrivals = 2;
-    assert_code(redlock_sync_latch_create(client, "own", &options, &tally, NULL), REDLOCK_OK);
-    options.id = tally.id;
-    assert_code(redlock_sync_latch_arrive(client, "own", &options, &tally, NULL), REDLOCK_OK);
-    assert_int_equal(tally.arrived, 1);
-    options.arrival = tally.arrival;
-    assert_code(redlock_sync_latch_arrive(client, "own", &options, &tally, NULL), REDLOCK_OK);
-    assert_int_equal(tally.arrived, 1); /* the same again */
-    options.arrival = NULL;
-    assert_code(redlock_sync_latch_count(client, "own", &options, &tally, NULL), REDLOCK_OK);
-    options.wait_ms = 0;
-    assert_code(redlock_sync_latch_await(client, "own", &options, &tally, NULL),
-                REDLOCK_E_NOT_OPEN);
-    assert_code(
-        redlock_sync_latch_create(client, tally.id, &(redlock_latch_options){0}, &tally, NULL),
-        REDLOCK_E_ARGUMENT);
-    assert_string_equal(tally.id, "");
-    redlock_sync_close(client, 5000);
-    redlock_sync_free(client);
-}
-
 struct worker {
     pthread_t thread;
     redlock_sync *client;
@@ -98,7 +72,4 @@ CASE(test_threads_wait_for_each_other)
     redlock_sync_free(client);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS);
-}
+PROGRAM(.masters = MASTERS)

@@ -166,15 +166,10 @@ static void play_giver(redlock_sync *client)
     remove_gate();
 }
 
-CASE(given_back_it_stays_given_back)
+WITH_CLEAN_CLIENT(given_back_it_stays_given_back)
 {
-    redlock_sync *client = open_on(&cluster);
     for (unsigned i = 0; i < 10; i++)
         play_giver(client);
-    close_clean(client, &cluster);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 3);
-}
+PROGRAM(.masters = 3)

@@ -2,7 +2,6 @@
  * Elections by threads that wait: a thread leads while it has a fenced lease.
  */
 #include <pthread.h>
-#include <string.h>
 
 #include "fixture.h"
 #include "sync_user.h"
@@ -136,7 +135,4 @@ CASE(test_no_quorum_says_it)
     cluster_stop(&own);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS, .fenced = true);
-}
+PROGRAM(.masters = MASTERS, .fenced = true)

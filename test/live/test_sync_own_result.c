@@ -2,8 +2,6 @@
  * What a blocking call is given may lie in what it fills: a caller that asks once more has the
  * names, tokens and ids in the results of before.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "fixture.h"
 #include "sync_user.h"
@@ -128,7 +126,4 @@ TEST(test_latch)
     assert_true(tally.open);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 3);
-}
+PROGRAM(.masters = 3)

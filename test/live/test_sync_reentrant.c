@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "fixture.h"
@@ -184,9 +182,8 @@ static redlock_code elsewhere(redlock_code (*call)(struct caller *), redlock_syn
 
 /* ---- In and out ---- */
 
-CASE(the_same_thread_gets_the_same_lease)
+WITH_CLEAN_CLIENT(the_same_thread_gets_the_same_lease)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "same"), *inner;
     redlock_lease_options options = again(10000);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -209,7 +206,6 @@ CASE(the_same_thread_gets_the_same_lease)
     assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_STATE);
     for (int i = 0; i < 3; i++)
         redlock_sync_lease_free(lease);
-    close_clean(client, &cluster);
 }
 
 enum { DEEP = 3 };
@@ -252,9 +248,9 @@ static bool is_an_order(unsigned order, unsigned steps)
     return handles == 0;
 }
 
-CASE(it_goes_with_the_last_in_every_order)
+WITH_CLEAN_CLIENT(it_goes_with_the_last_in_every_order)
 {
-    redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
+    redlock_sync *other = open_on(&cluster);
     unsigned tried = 0;
     for (unsigned steps = DEEP; steps <= 2 * DEEP; steps++)
         for (unsigned order = 0; order < 1U << steps; order++) {
@@ -269,12 +265,10 @@ CASE(it_goes_with_the_last_in_every_order)
         }
     assert_int_equal(tried, 14);
     close_other(other);
-    close_clean(client, &cluster);
 }
 
-CASE(after_the_last_release_it_is_a_new_lease)
+WITH_CLEAN_CLIENT(after_the_last_release_it_is_a_new_lease)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *old = enter(client, "anew");
     enter(client, "anew");
     assert_code(redlock_sync_release(old, NULL), REDLOCK_OK);
@@ -288,12 +282,10 @@ CASE(after_the_last_release_it_is_a_new_lease)
     assert_ptr_equal(enter(client, "anew"), lease);
     give_back(lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(several_names_are_a_set)
+WITH_CLEAN_CLIENT(several_names_are_a_set)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease, *other;
     redlock_name names[] = {{"a", 1, false}, {"b", 1, false}, {"c", 1, false}};
     redlock_name turned[] = {{"c", 1, false}, {"a", 1, false}, {"b", 1, false}};
@@ -314,12 +306,10 @@ CASE(several_names_are_a_set)
     give_back(lease);
     assert_code(try_names(client, beside, 2, false, &lease, NULL), REDLOCK_OK);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(what_is_wrong_is_refused_as_ever)
+WITH_CLEAN_CLIENT(what_is_wrong_is_refused_as_ever)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "wrong");
     redlock_name none = {0};
     redlock_lease_options options = again(INT64_MAX);
@@ -339,14 +329,13 @@ CASE(what_is_wrong_is_refused_as_ever)
     lease = enter(client, "wrong"); /* was not disturbed */
     give_back(lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- Who is kept out ---- */
 
-CASE(others_are_kept_out)
+WITH_CLEAN_CLIENT(others_are_kept_out)
 {
-    redlock_sync *client = open_on(&cluster), *other = open_on(&cluster);
+    redlock_sync *other = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "mine");
     redlock_lease_options plain = terms(10000, 0);
     redlock_lease_options older = again(10000);
@@ -363,12 +352,10 @@ CASE(others_are_kept_out)
     refuse(client, "mine", REDLOCK_E_HELD, "");
     give_back(lease);
     close_other(other);
-    close_clean(client, &cluster);
 }
 
-CASE(a_new_thread_is_not_the_one_that_ended)
+WITH_CLEAN_CLIENT(a_new_thread_is_not_the_one_that_ended)
 {
-    redlock_sync *client = open_on(&cluster);
     struct caller owner = {.call = enter_it, .client = client, .name = "ended"};
     begin(&owner);
     assert_code(outcome(&owner), REDLOCK_OK);
@@ -376,12 +363,10 @@ CASE(a_new_thread_is_not_the_one_that_ended)
         assert_code(elsewhere(enter_it, client, "ended", NULL), REDLOCK_E_HELD);
     refuse(client, "ended", REDLOCK_E_HELD, "");
     give_back(owner.lease);
-    close_clean(client, &cluster);
 }
 
-CASE(another_thread_gives_it_back)
+WITH_CLEAN_CLIENT(another_thread_gives_it_back)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "helped");
     enter(client, "helped");
     assert_code(elsewhere(release_it, NULL, NULL, lease), REDLOCK_OK);
@@ -396,7 +381,6 @@ CASE(another_thread_gives_it_back)
     assert_ptr_not_equal(fresh, lease);
     redlock_sync_lease_free(lease);
     give_back(fresh);
-    close_clean(client, &cluster);
 }
 
 /* ---- Without the masters ---- */
@@ -409,10 +393,9 @@ static int64_t now_ns(void)
 }
 
 /* The background thread stands still, so nothing here can need it. */
-CASE(it_asks_nobody)
+WITH_CLEAN_CLIENT(it_asks_nobody)
 {
     enum { TIMES = 200000 };
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "quiet"), *inner;
     redlock_lease_options options = again(10000);
     AWAIT(cluster_holders(&cluster, "quiet", redlock_sync_token(lease)) == 5);
@@ -435,7 +418,6 @@ CASE(it_asks_nobody)
     assert_int_equal(after.requests, before.requests);
     assert_int_equal(after.held, before.held);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- Loss ---- */
@@ -449,13 +431,11 @@ static void take_away(const char *name)
 
 static void give_away(const char *name)
 {
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&cluster, i, "DEL %s", name);
+    cluster_tell_all(&cluster, "DEL %s", name);
 }
 
-CASE(a_lost_lease_is_not_acquired_once_more)
+WITH_CLEAN_CLIENT(a_lost_lease_is_not_acquired_once_more)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = again(3000);
     redlock_sync_lease *lease = take(client, "lost", &options);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
@@ -477,12 +457,10 @@ CASE(a_lost_lease_is_not_acquired_once_more)
     assert_ptr_not_equal(fresh, lease);
     redlock_sync_lease_free(lease);
     give_back(fresh);
-    close_clean(client, &cluster);
 }
 
-CASE(each_loss_has_its_code)
+WITH_CLEAN_CLIENT(each_loss_has_its_code)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options options = again(400);
     options.max_hold_ms = 100;
     redlock_sync_lease *capped = take(client, "capped", &options);
@@ -499,7 +477,6 @@ CASE(each_loss_has_its_code)
     options.wait_ms = 10000;
     give_back(take(client, "capped", &options));
     give_back(take(client, "ended", &options));
-    close_clean(client, &cluster);
 }
 
 /* While the background thread stands still nobody tells LOST. */
@@ -544,9 +521,8 @@ CASE(within_its_margin_it_is_as_good_as_lost)
 }
 
 /* LOST is told late, and nobody may believe meanwhile that he gave back what he had. */
-CASE(a_release_after_its_end_says_so)
+WITH_CLEAN_CLIENT(a_release_after_its_end_says_so)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease, *inner;
     redlock_lease_options options = again(300);
     options.renew = false;
@@ -563,7 +539,6 @@ CASE(a_release_after_its_end_says_so)
     redlock_sync_lease_free(inner);
     redlock_sync_lease_free(lease);
     AWAIT(cluster_keys(&cluster) == 0);
-    close_clean(client, &cluster);
 }
 
 struct nester {
@@ -604,9 +579,8 @@ static void nest_in_a_thread(struct nester *nester, redlock_sync *client)
     AWAIT(atomic_load(&nester->has_it));
 }
 
-CASE(a_loss_meets_a_thread_that_nests)
+WITH_CLEAN_CLIENT(a_loss_meets_a_thread_that_nests)
 {
-    redlock_sync *client = open_on(&cluster);
     static struct nester nester; /* as the thread outlives a case that fails */
     void *failed;
     nest_in_a_thread(&nester, client);
@@ -617,7 +591,6 @@ CASE(a_loss_meets_a_thread_that_nests)
     assert_int_equal(nester.came_back, 0);
     give_away("nesting");
     AWAIT(cluster_keys(&cluster) == 0);
-    close_clean(client, &cluster);
 }
 
 CASE(a_close_meets_a_thread_that_nests)
@@ -655,9 +628,8 @@ CASE(a_closed_client_lets_nobody_in)
 
 /* ---- Modes and fences ---- */
 
-CASE(a_reader_inside_a_writer_but_no_writer_inside_a_reader)
+WITH_CLEAN_CLIENT(a_reader_inside_a_writer_but_no_writer_inside_a_reader)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options reads = again_as(true), writes = again_as(false);
     redlock_name name = {"mode", 4, false};
     redlock_sync_lease *lease = take(client, "mode", &writes);
@@ -677,12 +649,10 @@ CASE(a_reader_inside_a_writer_but_no_writer_inside_a_reader)
     assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
     in_and_out(client, &name, 1, false, lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(each_name_has_its_mode)
+WITH_CLEAN_CLIENT(each_name_has_its_mode)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options reads = terms(10000, 0);
     redlock_sync_lease *lease, *beside;
     redlock_name names[] = {{"x", 1, false}, {"s", 1, true}};
@@ -714,12 +684,10 @@ CASE(each_name_has_its_mode)
     refuse_names(client, turned, 2, "redlock_sync_upgrade()");
     in_and_out(client, readers, 2, false, lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
-CASE(a_fence_is_that_of_the_first)
+WITH_CLEAN_CLIENT(a_fence_is_that_of_the_first)
 {
-    redlock_sync *client = open_on(&cluster);
     redlock_lease_options plain = again(10000), fenced = again(10000);
     redlock_name name = {"fence", 5, false};
     fenced.fence = true;
@@ -734,7 +702,6 @@ CASE(a_fence_is_that_of_the_first)
     in_and_out(client, &name, 1, false, lease);
     give_back(lease);
     give_back(lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- In a callback, in a child ---- */
@@ -756,9 +723,8 @@ static void enter_inside(redlock *client, void *data)
     redlock_sync_lease_free(inside->lease);
 }
 
-CASE(a_callback_may_free_and_no_more)
+WITH_CLEAN_CLIENT(a_callback_may_free_and_no_more)
 {
-    redlock_sync *client = open_on(&cluster);
     struct inside inside = {.client = client, .lease = enter(client, "inside")};
     enter(client, "inside");
     assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
@@ -768,7 +734,6 @@ CASE(a_callback_may_free_and_no_more)
     assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
     AWAIT(cluster_keys(&cluster) == 0);
     give_back(enter(client, "inside"));
-    close_clean(client, &cluster);
 }
 
 static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
@@ -786,10 +751,9 @@ static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
     return 0;
 }
 
-CASE(a_child_is_not_its_parent)
+WITH_CLEAN_CLIENT(a_child_is_not_its_parent)
 {
     int status;
-    redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "forked");
     enter(client, "forked");
     pid_t child = fork();
@@ -802,14 +766,12 @@ CASE(a_child_is_not_its_parent)
     assert_ptr_equal(enter(client, "forked"), lease);
     for (int i = 0; i < 3; i++)
         give_back(lease);
-    close_clean(client, &cluster);
 }
 
 /* ---- Threads beside each other ---- */
 
-CASE(two_releases_at_once)
+WITH_CLEAN_CLIENT(two_releases_at_once)
 {
-    redlock_sync *client = open_on(&cluster);
     pthread_barrier_t start;
     pthread_barrier_init(&start, NULL, 2);
     for (int i = 0; i < 200; i++) {
@@ -829,7 +791,6 @@ CASE(two_releases_at_once)
         outcome(&two[1]);
     }
     pthread_barrier_destroy(&start);
-    close_clean(client, &cluster);
 }
 
 enum { NESTERS = 8, ROUNDS = 150 };
@@ -915,11 +876,7 @@ CASE(a_ninth_thread_frees_for_eight_that_nest)
 /* As if the masters had started long ago: the clocks of young ones are not believed by all. */
 static void make_them_old(void)
 {
-    for (unsigned i = 0; i < cluster.count; i++)
-        cluster_tell(&cluster, i, "HSET redlock:clock s 0 q 0 h 1");
+    cluster_tell_all(&cluster, "HSET redlock:clock s 0 q 0 h 1");
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = 5, .begun = make_them_old);
-}
+PROGRAM(.masters = 5, .begun = make_them_old)

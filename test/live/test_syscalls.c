@@ -7,7 +7,6 @@
 #include "fixture.h"
 #include "user.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #define SHORT 100

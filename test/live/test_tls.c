@@ -1,7 +1,5 @@
 /* TLS with real masters: certificates that are replaced, masters that want one, or speak none. */
 /* rule: K19 */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "fixture.h"
 #include "user.h"
@@ -17,16 +15,12 @@ static redlock_tls tls_of(const struct user *user, unsigned master)
 
 static bool has_text(const struct user *user, unsigned master, const char *says)
 {
-    redlock_node node;
-    assert_code(redlock_node_get(user->client, master, &node), REDLOCK_OK);
-    return strstr(node.text, says) != NULL;
+    return strstr(node_of(user, master).text, says) != NULL;
 }
 
 static bool is_up(const struct user *user, unsigned master)
 {
-    redlock_node node;
-    assert_code(redlock_node_get(user->client, master, &node), REDLOCK_OK);
-    return node.state == REDLOCK_NODE_UP;
+    return node_of(user, master).state == REDLOCK_NODE_UP;
 }
 
 /* However slow this machine is. */
@@ -39,14 +33,6 @@ static void open_patiently(struct user *user, redlock_options *given)
     options.connect_timeout_ms = 20000;
     options.request_timeout_ms = 5000;
     user_open(user, NULL, &options);
-}
-
-static bool are_up(const struct user *user)
-{
-    unsigned up = 0;
-    for (unsigned i = 0; i < MASTERS; i++)
-        up += is_up(user, i);
-    return up == MASTERS;
 }
 
 static void lock_once(struct user *user, const char *name)
@@ -89,7 +75,7 @@ CASE(test_what_is_known_of_a_master)
 {
     struct user user;
     open_patiently(&user, NULL);
-    AWAIT(&user, are_up(&user));
+    AWAIT(&user, user_all_up(&user));
     for (unsigned i = 0; i < MASTERS; i++) {
         redlock_tls tls = tls_of(&user, i);
         assert_string_equal(tls.protocol, "TLSv1.3");
@@ -153,8 +139,7 @@ CASE(test_masters_that_want_a_certificate)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     snprintf(cert, sizeof cert, "%s/tls/client.crt", cluster.dir);
     snprintf(key, sizeof key, "%s/tls/client.key", cluster.dir);
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "CONFIG SET tls-auth-clients yes");
+    cluster_tell_all(&cluster, "CONFIG SET tls-auth-clients yes");
     open_patiently(&user, NULL);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
     assert_says(user.ready_text, "TLS: it wants a certificate of this client: give cert and key");
@@ -164,8 +149,7 @@ CASE(test_masters_that_want_a_certificate)
     open_patiently(&user, &options);
     lock_once(&user, "with ours");
     user_close_clean(&user, &cluster);
-    for (unsigned i = 0; i < MASTERS; i++)
-        cluster_tell(&cluster, i, "CONFIG SET tls-auth-clients no");
+    cluster_tell_all(&cluster, "CONFIG SET tls-auth-clients no");
 }
 
 CASE(test_the_terms_of_the_address_go_first)

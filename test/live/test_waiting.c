@@ -6,13 +6,8 @@
 #include "fixture.h"
 #include "proxy.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MASTERS    5
@@ -24,24 +19,11 @@
 #define REFRESH_US (FENCE_TTL * 1000 / 3 * 7 / 8) /* the earliest refresh of a waiter */
 
 static struct ev_loop *loop;
+static struct user users[CROWD];
+static unsigned joined;
+static struct take holder, waiter; /* of the first user, of the second one */
 
 /* ---- Clients on one loop ---- */
-
-static int open_loop(void **state)
-{
-    (void)state;
-    loop = ev_loop_new(0);
-    return 0;
-}
-
-/* Whatever was tested, nothing is left. */
-static int close_loop(void **state)
-{
-    (void)state;
-    ev_loop_destroy(loop);
-    assert_int_equal(cluster_keys(&cluster), 0);
-    return 0;
-}
 
 static void join(struct user *user)
 {
@@ -50,27 +32,41 @@ static void join(struct user *user)
     AWAIT(user, user->ready);
 }
 
-static void join_all(struct user *users, unsigned count)
+static void join_up_to(unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        join(&users[i]);
+    while (joined < count)
+        join(&users[joined++]);
 }
 
-static void leave_all(struct user *users, unsigned count)
+static int join_two(void **state)
 {
-    for (unsigned i = 0; i < count; i++)
-        assert_int_equal(user_end(&users[i], 10000), 0);
+    (void)state;
+    loop = ev_loop_new(0);
+    joined = 0;
+    join_up_to(2);
+    return 0;
 }
+
+/* Whatever was tested, nothing is left. */
+static int leave_all(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < joined; i++)
+        if (users[i].client)
+            assert_int_equal(user_end(&users[i], 10000), 0);
+    ev_loop_destroy(loop);
+    assert_int_equal(cluster_keys(&cluster), 0);
+    return 0;
+}
+
+#define ON_A_LOOP(name) CASE_WITH(name, join_two, leave_all)
 
 /* ---- What the masters have ---- */
 
 /* Masters on which the name has this many waiters. */
 static unsigned masters_with(const char *name, long long waiters)
 {
-    unsigned masters = 0;
-    for (unsigned i = 0; i < MASTERS; i++)
-        masters += cluster_count(&cluster, i, "ZCARD redlock:queue:%s", name) == waiters;
-    return masters;
+    return cluster_answering(&cluster, waiters, "ZCARD redlock:queue:%s", name);
 }
 
 static unsigned masters_that_are_listened_to(void)
@@ -83,15 +79,6 @@ static unsigned masters_that_are_listened_to(void)
         freeReplyObject(reply);
     }
     return masters;
-}
-
-static void tell_all(const char *command)
-{
-    for (unsigned i = 0; i < MASTERS; i++) {
-        redisReply *reply = cluster_ask(&cluster, i, command);
-        assert_non_null(reply);
-        freeReplyObject(reply);
-    }
 }
 
 /* ---- Leases ---- */
@@ -125,28 +112,15 @@ static void enqueue(struct take *take, struct user *user, const char *name, unsi
     AWAIT(user, user_is_quiet(user));
 }
 
-static void ask_for(struct take *take, struct user *user, const char *const *names, size_t count)
-{
-    redlock_lease_options terms = patient();
-    redlock_name list[4];
-    for (size_t i = 0; i < count; i++)
-        list[i] = (redlock_name){.bytes = names[i], .length = strlen(names[i])};
-    take_init(take, user);
-    assert_code(
-        redlock_acquire_names(user->client, &take->lease, list, count, &terms, take_hear, take),
-        REDLOCK_OK);
-}
-
 /* ---- Order ---- */
 
-static void in_order(bool fence)
+ON_A_LOOP(test_first_come_first_served_and_fences_grow)
 {
     static struct take takes[CROWD];
-    struct user users[CROWD];
     redlock_lease_options terms = patient();
     int64_t last = 0;
-    terms.fence = fence;
-    join_all(users, CROWD);
+    terms.fence = true;
+    join_up_to(CROWD);
     hold_with(&takes[0], &users[0], "in order", &terms);
     for (unsigned i = 1; i < CROWD; i++)
         enqueue(&takes[i], &users[i], "in order", i - 1, &terms);
@@ -154,57 +128,11 @@ static void in_order(bool fence)
         AWAIT(&users[i], has(&takes[i]));
         for (unsigned j = i + 1; j < CROWD; j++)
             assert_int_equal(takes[j].outcomes, 0);
-        assert_true(!fence || redlock_fence(takes[i].lease) > last);
+        assert_true(redlock_fence(takes[i].lease) > last);
         last = redlock_fence(takes[i].lease);
         assert_code(take_release(&takes[i]), REDLOCK_OK);
         assert_int_equal(stats_of(&users[i]).handoffs, i > 0);
     }
-    leave_all(users, CROWD);
-}
-
-#define ON_A_LOOP(name) CASE_WITH(name, open_loop, close_loop)
-
-ON_A_LOOP(test_first_come_first_served)
-{
-    in_order(false);
-}
-
-ON_A_LOOP(test_fences_grow_across_handovers)
-{
-    in_order(true);
-}
-
-/* The later comer of a pair waits for neither name while the pair can have none. */
-ON_A_LOOP(test_two_names)
-{
-    static const char *const both[] = {"left", "right"};
-    static struct take left, right, pair, on_left, on_right, second;
-    struct user users[4];
-    redlock_lease_options terms = patient();
-    join_all(users, 4);
-    hold(&left, &users[0], "left");
-    hold(&right, &users[0], "right");
-    ask_for(&pair, &users[1], both, 2);
-    AWAIT(&users[1], masters_with("left", 1) == MASTERS && masters_with("right", 1) == MASTERS);
-    enqueue(&on_left, &users[2], "left", 1, &terms);
-    enqueue(&on_right, &users[3], "right", 1, &terms);
-    assert_code(take_release(&left), REDLOCK_OK);
-    ask_for(&second, &users[0], both, 2);
-    AWAIT(&users[0], masters_with("left", 3) == MASTERS);
-    assert_int_equal(cluster_holders(&cluster, "left", NULL), 0); /* kept free for the pair */
-    assert_false(has(&pair) || has(&on_left) || has(&on_right));
-
-    assert_code(take_release(&right), REDLOCK_OK);
-    AWAIT(&users[1], has(&pair));
-    assert_false(has(&on_left) || has(&on_right));
-    assert_code(take_release(&pair), REDLOCK_OK);
-    AWAIT(&users[2], has(&on_left) && has(&on_right));
-    assert_false(has(&second));
-    assert_code(take_release(&on_left), REDLOCK_OK);
-    assert_code(take_release(&on_right), REDLOCK_OK);
-    AWAIT(&users[0], has(&second));
-    assert_code(take_release(&second), REDLOCK_OK);
-    leave_all(users, 4);
 }
 
 /* ---- How it is told ---- */
@@ -222,11 +150,8 @@ static void hand_over(struct take *from, struct take *to, int64_t within_ms)
 /* The second wait, of a client that was subscribed before. */
 ON_A_LOOP(test_told_by_push)
 {
-    static struct take holder, waiter;
-    struct user users[2];
     redlock_lease_options terms = patient();
     redlock_stats before = {0};
-    join_all(users, 2);
     for (unsigned times = 0; times < 2; times++) {
         before = stats_of(&users[1]);
         hold(&holder, &users[0], "pushed");
@@ -240,14 +165,12 @@ ON_A_LOOP(test_told_by_push)
     }
     assert_int_equal(stats_of(&users[1]).handoffs, before.handoffs + 1);
     assert_true(stats_of(&users[1]).pushes >= before.pushes + QUORUM);
-    leave_all(users, 2);
 }
 
 /* The answer to a waiter's enqueuing is slow, the push that follows is not. */
 ON_A_LOOP(test_a_push_overtakes_the_answer)
 {
-    static struct take holder, waiter;
-    struct user holds, waits;
+    struct user waits;
     struct proxy *proxies[MASTERS];
     char nodes[MASTERS * URI_SIZE] = "";
     redlock_options options = fence_options();
@@ -257,11 +180,10 @@ ON_A_LOOP(test_a_push_overtakes_the_answer)
         snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), URI_FORMAT, cluster_scheme(),
                  cluster.passwords[i], proxy_port(proxies[i]));
     }
-    join(&holds);
     user_begin(&waits, loop, nodes, &options);
     AWAIT(&waits, waits.ready);
     for (unsigned times = 0; times < 2; times++) { /* the second time it listens already */
-        hold(&holder, &holds, "overtaken");
+        hold(&holder, &users[0], "overtaken");
         for (unsigned i = 0; times && i < MASTERS; i++)
             proxy_delay(proxies[i], 200);
         take_ask(&waiter, &waits, "overtaken", &terms);
@@ -273,17 +195,13 @@ ON_A_LOOP(test_a_push_overtakes_the_answer)
         AWAIT(&waits, cluster_keys(&cluster) == 0);
     }
     assert_int_equal(user_end(&waits, 10000), 0);
-    assert_int_equal(user_end(&holds, 10000), 0);
     for (unsigned i = 0; i < MASTERS; i++)
         proxy_stop(proxies[i]);
 }
 
 ON_A_LOOP(test_a_notification_connection_that_is_cut)
 {
-    static struct take holder, waiter;
-    struct user users[2];
     redlock_lease_options terms = patient();
-    join_all(users, 2);
     hold(&holder, &users[0], "cut");
     enqueue(&waiter, &users[1], "cut", 0, &terms);
     for (unsigned i = 0; i < MASTERS; i++)
@@ -292,50 +210,45 @@ ON_A_LOOP(test_a_notification_connection_that_is_cut)
     assert_int_equal(stats_of(&users[1]).handoffs, 1);
     assert_true(stats_of(&users[1]).found > 0);
     assert_code(take_release(&waiter), REDLOCK_OK);
-    leave_all(users, 2);
 }
 
 /* Nor may it listen again: each refresh asks as well. */
 ON_A_LOOP(test_no_right_to_subscribe)
 {
-    static struct take holder, waiter;
-    struct user users[2];
     redlock_lease_options terms = patient();
-    join_all(users, 2);
-    tell_all("ACL SETUSER default resetchannels");
+    cluster_tell_all(&cluster, "ACL SETUSER default resetchannels");
     hold(&holder, &users[0], "no pushes");
     take_ask(&waiter, &users[1], "no pushes", &terms);
     AWAIT(&users[1], masters_with("no pushes", 1) == MASTERS);
     hand_over(&holder, &waiter, LIFE_MS);
     redlock_stats stats = stats_of(&users[1]);
-    tell_all("ACL SETUSER default allchannels");
+    cluster_tell_all(&cluster, "ACL SETUSER default allchannels");
     assert_int_equal(stats.pushes, 0);
     assert_int_equal(stats.handoffs, 1);
     assert_true(stats.found >= QUORUM);
     assert_code(take_release(&waiter), REDLOCK_OK);
-    leave_all(users, 2);
 }
 
 /* ---- Nothing is left ---- */
 
 enum end { CANCELLED, FREED, CLOSED, HANDED, ENDS };
 
-static void end_wait(struct take *waiter, struct take *holder, enum end end)
+static void end_wait(enum end end)
 {
     switch (end) {
     case CANCELLED:
-        assert_code(redlock_release(waiter->lease), REDLOCK_OK);
-        AWAIT(waiter->user, waiter->told[REDLOCK_NOT_ACQUIRED].times);
-        assert_code(waiter->told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
-        take_free(waiter);
+        assert_code(redlock_release(waiter.lease), REDLOCK_OK);
+        AWAIT(waiter.user, waiter.told[REDLOCK_NOT_ACQUIRED].times);
+        assert_code(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
+        take_free(&waiter);
         break;
     case HANDED: /* freed in the midst of its pushes */
-        assert_code(redlock_release(holder->lease), REDLOCK_OK);
+        assert_code(redlock_release(holder.lease), REDLOCK_OK);
         ev_run(loop, EVRUN_NOWAIT);
-        take_free(waiter);
+        take_free(&waiter);
         break;
     case FREED:
-        take_free(waiter);
+        take_free(&waiter);
         break;
     default:
         break;
@@ -343,9 +256,8 @@ static void end_wait(struct take *waiter, struct take *holder, enum end end)
 }
 
 /* Moments are counted in iterations of the loop, so that they fall between any two steps. */
-static void wait_and_end(struct take *holder, enum end end, unsigned moment)
+static void wait_and_end(enum end end, unsigned moment)
 {
-    static struct take waiter;
     struct user user;
     redlock_lease_options terms = patient();
     join(&user);
@@ -353,7 +265,7 @@ static void wait_and_end(struct take *holder, enum end end, unsigned moment)
     for (unsigned i = 0; i < moment; i++)
         user_step(&user, INT64_MAX);
     assert_int_equal(waiter.outcomes, 0);
-    end_wait(&waiter, holder, end);
+    end_wait(end);
     assert_int_equal(user_end(&user, 10000), 0);
     if (end == CLOSED) {
         assert_code(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CLOSED);
@@ -363,35 +275,36 @@ static void wait_and_end(struct take *holder, enum end end, unsigned moment)
 
 ON_A_LOOP(test_nothing_is_left_behind)
 {
-    static struct take holder;
-    struct user user;
-    join(&user);
+    struct user *user = &users[0];
     for (unsigned moment = 0; moment < 24; moment++) {
         for (enum end end = CANCELLED; end < ENDS; end++) {
-            hold(&holder, &user, "left behind");
-            wait_and_end(&holder, end, moment);
+            hold(&holder, user, "left behind");
+            wait_and_end(end, moment);
             if (end == HANDED)
-                AWAIT(&user, holder.told[REDLOCK_RELEASED].times);
+                AWAIT(user, holder.told[REDLOCK_RELEASED].times);
             else
                 assert_int_equal(cluster_keys(&cluster), MASTERS); /* the holder's */
             if (end == HANDED)
                 take_free(&holder);
             else
                 assert_code(take_release(&holder), REDLOCK_OK);
-            AWAIT_AWAKE_MS(&user, cluster_keys(&cluster) == 0,
-                           1000); /* not only a quorum of them */
+            AWAIT_AWAKE_MS(user, cluster_keys(&cluster) == 0, 1000); /* not only a quorum of them */
         }
     }
-    leave_all(&user, 1);
 }
 
 ON_A_LOOP(test_the_wait_is_over)
 {
-    static struct take holder, waiter, single;
-    struct user users[2];
+    static struct take single;
     redlock_lease_options terms = lease_terms(FENCE_TTL, 400), once = lease_terms(FENCE_TTL, 0);
-    join_all(users, 2);
     hold(&holder, &users[0], "too long");
+    uint64_t rounds = stats_of(&users[1]).rounds;
+    assert_code(take_lock(&single, &users[1], "too long", &once), REDLOCK_E_HELD);
+    assert_int_equal(single.told[REDLOCK_NOT_ACQUIRED].event.rounds, 1);
+    assert_int_equal(stats_of(&users[1]).rounds, rounds + 1);
+    assert_int_equal(cluster_keys(&cluster), MASTERS);
+    assert_int_equal(masters_that_are_listened_to(), 0);
+    take_free(&single);
     int64_t begin = now_us();
     assert_code(take_lock(&waiter, &users[1], "too long", &terms), REDLOCK_E_HELD);
     int64_t waited = now_us() - begin;
@@ -401,14 +314,7 @@ ON_A_LOOP(test_the_wait_is_over)
     assert_says(waiter.told[REDLOCK_NOT_ACQUIRED].text, label + 1);
     take_free(&waiter);
     AWAIT(&users[1], cluster_keys(&cluster) == MASTERS);
-    uint64_t rounds = stats_of(&users[1]).rounds;
-    assert_code(take_lock(&single, &users[1], "too long", &once), REDLOCK_E_HELD);
-    assert_int_equal(single.told[REDLOCK_NOT_ACQUIRED].event.rounds, 1);
-    assert_int_equal(stats_of(&users[1]).rounds, rounds + 1);
-    assert_int_equal(cluster_keys(&cluster), MASTERS);
-    take_free(&single);
     assert_code(take_release(&holder), REDLOCK_OK);
-    leave_all(users, 2);
 }
 
 /* They said that the name was held, and then refuse all that they are asked: first the one that
@@ -417,25 +323,23 @@ static void all_refuse(const char *from_now_on, const char *no_more, const char 
 {
     static struct take first, behind;
     struct take *const takes[] = {&first, &behind};
-    struct user waits;
+    struct user *waits = &users[0];
     redlock_lease_options terms = lease_terms(FENCE_TTL, 1200),
                           brief = lease_terms(FENCE_TTL, 1100);
-    join(&waits);
-    tell_all("SET refused stranger");
-    enqueue(&first, &waits, "refused", 0, &terms);
-    take_ask(&behind, &waits, "refused", &brief);
-    tell_all(from_now_on);
+    cluster_tell_all(&cluster, "SET refused stranger");
+    enqueue(&first, waits, "refused", 0, &terms);
+    take_ask(&behind, waits, "refused", &brief);
+    cluster_tell_all(&cluster, from_now_on);
     for (unsigned i = 0; i < COUNT(takes); i++) {
         const struct told *told = &takes[i]->told[REDLOCK_NOT_ACQUIRED];
-        AWAIT(&waits, told->times == 1);
+        AWAIT(waits, told->times == 1);
         assert_code(told->event.code, REDLOCK_E_UNAVAILABLE);
         assert_says(told->text, reason);
         take_free(takes[i]);
     }
-    tell_all(no_more);
-    tell_all("DEL refused");
-    AWAIT(&waits, cluster_keys(&cluster) == 0);
-    leave_all(&waits, 1);
+    cluster_tell_all(&cluster, no_more);
+    cluster_tell_all(&cluster, "DEL refused");
+    AWAIT(waits, cluster_keys(&cluster) == 0);
 }
 
 ON_A_LOOP(test_all_masters_refuse)
@@ -443,20 +347,6 @@ ON_A_LOOP(test_all_masters_refuse)
     all_refuse("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0",
                "NOREPLICAS");
     all_refuse("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM");
-}
-
-ON_A_LOOP(test_a_single_try_listens_to_nobody)
-{
-    static struct take holder, single;
-    struct user users[2];
-    redlock_lease_options once = lease_terms(FENCE_TTL, 0);
-    join_all(users, 2);
-    hold(&holder, &users[0], "one try");
-    assert_code(take_lock(&single, &users[1], "one try", &once), REDLOCK_E_HELD);
-    take_free(&single);
-    assert_int_equal(masters_that_are_listened_to(), 0);
-    assert_code(take_release(&holder), REDLOCK_OK);
-    leave_all(users, 2);
 }
 
 /* ---- The dead ---- */
@@ -482,10 +372,7 @@ static void kill_waiter(pid_t child)
 
 ON_A_LOOP(test_a_dead_waiter_delays_the_next)
 {
-    static struct take holder, waiter;
-    struct user users[2];
     redlock_lease_options terms = patient();
-    join_all(users, 2);
     hold(&holder, &users[0], "dead waiter");
     pid_t first = start_waiter("dead waiter");
     AWAIT(&users[0], masters_with("dead waiter", 1) == MASTERS);
@@ -501,23 +388,20 @@ ON_A_LOOP(test_a_dead_waiter_delays_the_next)
     assert_code(take_release(&waiter), REDLOCK_OK);
     AWAIT(&users[1],
           cluster_keys(&cluster) == 0); /* a master may keep its last grant for the dead waiter */
-    leave_all(users, 2);
 }
 
 /* The holder's process dies; the waiter gets the name not before its lease is over, and as soon
  * as it is. */
 static void after_the_holder(int64_t ttl_ms, bool fence)
 {
-    static struct take holder, waiter;
-    struct user users[2];
     redlock_lease_options terms = patient(), unrenewed = lease_terms(ttl_ms, 0);
     unrenewed.renew = false;
     terms.fence = fence;
-    join_all(users, 2);
     int64_t begin = now_us();
     assert_code(take_lock(&holder, &users[0], "dead holder", &unrenewed), REDLOCK_OK);
     int64_t held = now_us();
     redlock_free(users[0].client);
+    users[0].client = NULL;
     take_ask(&waiter, &users[1], "dead holder", &terms);
     AWAIT(&users[1], has(&waiter));
     int64_t end = waiter.told[REDLOCK_ACQUIRED].at_us;
@@ -526,22 +410,22 @@ static void after_the_holder(int64_t ttl_ms, bool fence)
     assert_true(end < held + (ttl_ms + 400) * 1000 + users[1].held_up_us);
     assert_code(take_release(&waiter), REDLOCK_OK);
     AWAIT(&users[1], cluster_keys(&cluster) == 0); /* a master may have begun to keep it later */
-    leave_all(&users[1], 1);
 }
 
 ON_A_LOOP(test_a_dead_holder)
 {
     after_the_holder(1500, false);
+}
+
+ON_A_LOOP(test_a_dead_holder_before_a_fence)
+{
     after_the_holder(700, true);
 }
 
 ON_A_LOOP(test_short_ttls)
 {
-    static struct take holder, waiter;
-    struct user users[2];
     redlock_lease_options short_one = lease_terms(800, 0),
                           terms = lease_terms(1200, REDLOCK_FOREVER);
-    join_all(users, 2);
     hold_with(&holder, &users[0], "short", &short_one);
     enqueue(&waiter, &users[1], "short", 0, &terms);
     uint64_t renewals = stats_of(&users[0]).renewals;
@@ -554,88 +438,27 @@ ON_A_LOOP(test_short_ttls)
     AWAIT(&users[1], stats_of(&users[1]).renewals >= 4);
     assert_int_equal(waiter.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&waiter), REDLOCK_OK);
-    leave_all(users, 2);
-}
-
-/* ---- Clients that know nothing of lines ---- */
-
-struct stranger {
-    const char *name;
-    atomic_bool ends;
-    atomic_ulong tries, taken;
-};
-
-static void *barge(void *data)
-{
-    struct stranger *stranger = data;
-    redisContext *masters[MASTERS];
-    for (unsigned i = 0; i < MASTERS; i++)
-        masters[i] = cluster_connect(&cluster, i);
-    while (!atomic_load(&stranger->ends)) {
-        for (unsigned i = 0; i < MASTERS; i++) {
-            redisReply *reply =
-                redisCommand(masters[i], "SET %s stranger NX PX 50", stranger->name);
-            if (reply && reply->type == REDIS_REPLY_STATUS)
-                atomic_fetch_add(&stranger->taken, 1);
-            if (reply)
-                freeReplyObject(reply);
-        }
-        atomic_fetch_add(&stranger->tries, 1);
-    }
-    for (unsigned i = 0; i < MASTERS; i++)
-        redisFree(masters[i]);
-    return NULL;
-}
-
-ON_A_LOOP(test_strangers_cannot_barge_in)
-{
-    static struct take takes[CROWD];
-    struct user users[CROWD];
-    struct stranger stranger = {.name = "barge"};
-    redlock_lease_options terms = patient();
-    pthread_t thread;
-    join_all(users, CROWD);
-    hold(&takes[0], &users[0], "barge");
-    for (unsigned i = 1; i < CROWD; i++)
-        enqueue(&takes[i], &users[i], "barge", i - 1, &terms);
-    assert_int_equal(pthread_create(&thread, NULL, barge, &stranger), 0);
-    for (unsigned i = 0; i < CROWD - 1; i++) {
-        unsigned long tries = atomic_load(&stranger.tries);
-        assert_code(take_release(&takes[i]), REDLOCK_OK);
-        AWAIT(&users[i + 1], has(&takes[i + 1]));
-        AWAIT(&users[i + 1], atomic_load(&stranger.tries) > tries + 1);
-        assert_int_equal(atomic_load(&stranger.taken), 0);
-    }
-    assert_code(take_release(&takes[CROWD - 1]), REDLOCK_OK); /* no waiter: any lease may */
-    AWAIT(&users[0], atomic_load(&stranger.taken) > 0);
-    atomic_store(&stranger.ends, true);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    print_message("    %lu tries\n", atomic_load(&stranger.tries));
-    leave_all(users, CROWD);
-    AWAIT_MS(&(struct user){.loop = loop}, cluster_keys(&cluster) == 0, 5000);
 }
 
 /* A foreign lock is waited for, whether its holder deletes it or lets it expire. */
 ON_A_LOOP(test_strangers_are_waited_for)
 {
-    static struct take waiter;
-    struct user user;
+    struct user *user = &users[0];
     redlock_lease_options terms = patient();
-    join(&user);
     for (unsigned deletes = 0; deletes < 2; deletes++) {
-        tell_all(deletes ? "SET stranger's his NX PX 60000" : "SET stranger's his NX PX 600");
-        take_ask(&waiter, &user, "stranger's", &terms);
-        AWAIT(&user, masters_with("stranger's", 1) == MASTERS || has(&waiter));
+        cluster_tell_all(&cluster, deletes ? "SET stranger's his NX PX 60000"
+                                           : "SET stranger's his NX PX 600");
+        take_ask(&waiter, user, "stranger's", &terms);
+        AWAIT(user, masters_with("stranger's", 1) == MASTERS || has(&waiter));
         if (deletes) {
             assert_false(has(&waiter));
             assert_int_equal(cluster_holders(&cluster, "stranger's", "his"), MASTERS);
-            tell_all("DEL stranger's");
+            cluster_tell_all(&cluster, "DEL stranger's");
         }
-        AWAIT_AWAKE_MS(&user, has(&waiter), LIFE_MS);
+        AWAIT_AWAKE_MS(user, has(&waiter), LIFE_MS);
         assert_code(take_release(&waiter), REDLOCK_OK);
-        AWAIT(&user, cluster_keys(&cluster) == 0);
+        AWAIT(user, cluster_keys(&cluster) == 0);
     }
-    leave_all(&user, 1);
 }
 
 /* ---- Places ---- */
@@ -643,10 +466,9 @@ ON_A_LOOP(test_strangers_are_waited_for)
 ON_A_LOOP(test_places)
 {
     static struct take takes[4], local;
-    struct user users[4];
     redlock_place place;
     redlock_lease_options terms = patient();
-    join_all(users, 4);
+    join_up_to(4);
     hold(&takes[0], &users[0], "place");
     assert_code(redlock_place_get(takes[0].lease, &place), REDLOCK_E_STATE);
     for (unsigned i = 1; i < 4; i++)
@@ -669,7 +491,6 @@ ON_A_LOOP(test_places)
     redlock_stats stats = stats_of(&users[3]); /* here, if it was not held for too long */
     assert_int_equal(stats.handoffs + stats.handoffs_here, 2);
     assert_code(take_release(&local), REDLOCK_OK);
-    leave_all(users, 4);
 }
 
 /* ---- Many of one client ---- */
@@ -699,20 +520,19 @@ static void on_turn(redlock_lease *lease, const redlock_event *event, void *data
 
 ON_A_LOOP(test_many_of_one_client)
 {
-    static struct take holder;
     static struct queue queue;
-    struct user user;
+    struct user *user = &users[0];
     redlock_lease_options terms = patient();
-    join(&user);
-    queue = (struct queue){.user = &user};
-    hold(&holder, &user, "many");
+    queue = (struct queue){.user = user};
+    hold(&holder, user, "many");
     size_t memory = resident_bytes();
-    redlock_stats before = stats_of(&user);
+    redlock_stats before = stats_of(user);
     for (unsigned i = 0; i < MANY; i++)
-        assert_code(redlock_acquire(user.client, &queue.leases[i], "many", &terms, on_turn, &queue),
-                    REDLOCK_OK);
-    AWAIT(&user, masters_with("many", 1) == MASTERS && stats_of(&user).waiting == MANY);
-    redlock_stats waiting = stats_of(&user);
+        assert_code(
+            redlock_acquire(user->client, &queue.leases[i], "many", &terms, on_turn, &queue),
+            REDLOCK_OK);
+    AWAIT(user, masters_with("many", 1) == MASTERS && stats_of(user).waiting == MANY);
+    redlock_stats waiting = stats_of(user);
     size_t each = (resident_bytes() - memory) / MANY;
     print_message("    %zu bytes a waiter, %llu requests\n", each,
                   (unsigned long long)(waiting.requests - before.requests));
@@ -723,19 +543,18 @@ ON_A_LOOP(test_many_of_one_client)
 
     int64_t begin = now_us();
     assert_code(take_release(&holder), REDLOCK_OK);
-    AWAIT_MS(&user, queue.turn == MANY, 60000);
+    AWAIT_MS(user, queue.turn == MANY, 60000);
     int64_t elapsed = now_us() - begin;
-    redlock_stats after = stats_of(&user);
+    redlock_stats after = stats_of(user);
     uint64_t here = after.handoffs_here - waiting.handoffs_here;
     print_message("    %llu handovers here, %.0f a second; %llu requests\n",
                   (unsigned long long)here, 1e6 * (double)here / (double)elapsed,
                   (unsigned long long)(after.requests - waiting.requests));
     assert_true(here > MANY * 9 / 10);
     assert_int_equal(after.waiting, 0);
-    leave_all(&user, 1);
 }
 
-/* ---- Masters that die ---- */
+/* ---- In turn, without end ---- */
 
 struct contender {
     struct user user;
@@ -815,16 +634,6 @@ static void take_turns(unsigned turns)
     }
 }
 
-/* The command, while they go on. */
-static void do_meanwhile(const char *command)
-{
-    int status;
-    pid_t child = cluster_begin(&cluster, command);
-    while (waitpid(child, &status, WNOHANG) == 0)
-        go_on();
-    assert_int_equal(status, 0);
-}
-
 static void stop_contending(void)
 {
     for (unsigned i = 0; i < CROWD; i++)
@@ -865,31 +674,4 @@ ON_A_LOOP(test_no_turn_is_missed)
                   (unsigned long long)refreshes * CROWD);
 }
 
-static bool all_vote(unsigned master)
-{
-    bool all = true;
-    for (unsigned i = 0; i < CROWD; i++)
-        all &= node_of(&contenders[i].user, master).state == REDLOCK_NODE_UP;
-    return all;
-}
-
-ON_A_LOOP(test_masters_die_meanwhile)
-{
-    start_contending();
-    take_turns(10);
-    for (unsigned times = 0; times < 2; times++) {
-        do_meanwhile("kill 1 2");
-        take_turns(10);
-        do_meanwhile("restart 1 2");
-        take_turns(10);
-        for (int64_t end = now_us() + 20000000; !all_vote(0) || !all_vote(1); go_on())
-            assert_true(now_us() < end);
-    }
-    take_turns(10);
-    stop_contending();
-}
-
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS, .fenced = true);
-}
+PROGRAM(.masters = MASTERS, .fenced = true)

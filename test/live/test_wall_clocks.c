@@ -6,8 +6,6 @@
 #include "fixture.h"
 #include "fences.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define MASTERS 5
@@ -146,7 +144,4 @@ CASE(test_a_clock_that_was_set_back)
     unlink(path);
 }
 
-int main(void)
-{
-    return RUN_WITH(.masters = MASTERS, .fenced = true);
-}
+PROGRAM(.masters = MASTERS, .fenced = true)

@@ -172,6 +172,14 @@ redlock_node node_of(const struct user *user, unsigned index)
     return node;
 }
 
+bool user_all_up(const struct user *user)
+{
+    bool all = true;
+    for (unsigned i = 0; i < redlock_nodes(user->client); i++)
+        all &= node_of(user, i).state == REDLOCK_NODE_UP;
+    return all;
+}
+
 bool user_is_quiet(const struct user *user)
 {
     unsigned in_flight = 0;

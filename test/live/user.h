@@ -78,6 +78,8 @@ void user_close_clean(struct user *user, struct cluster *cluster);
 
 redlock_stats stats_of(const struct user *user);
 redlock_node node_of(const struct user *user, unsigned index);
+/* All masters vote. */
+bool user_all_up(const struct user *user);
 /* No master owes the client an answer. */
 bool user_is_quiet(const struct user *user);
 
