@@ -21,7 +21,7 @@ static void acquire_round(struct engine *e, struct lease *lease)
                              : needs_clock || needs_script ? REQUEST_GRANT
                                                            : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
-    if (lease->terms.fence)
+    if (lease->terms.fence && kind == REQUEST_GRANT)
         lease->attempt->round->proposal = logical_propose(e);
     lease_ask_those_up(e, lease);
     acquiring_weigh(e, lease);
@@ -51,7 +51,7 @@ void lease_acquire(struct engine *e, struct lease *lease)
 static bool may_wait(const struct engine *e, const struct lease *lease)
 {
     bool over = e->now >= lease_wait_until(lease);
-    return !e->closing && !e->misconfigured && !over;
+    return !e->closing && !e->misconfigured && !lease->attached && !over;
 }
 
 static bool plan_retry(struct engine *e, struct lease *lease)
@@ -115,10 +115,10 @@ static void fail_round(struct engine *e, struct lease *lease, enum cause cause)
     bool goes_on = cause == CAUSE_HELD && (permits_choose(e, lease) || waits);
     lease_become(lease, LEASE_FAILING);
     struct round *round = lease_round(lease); /* none: it was handed over, and in vain */
-    if (round) {
+    if (round)
         round_close(round, lease_masters(e));
+    if (round && lease->attempt->wait)
         place_note_answers(e, lease->attempt);
-    }
     lease->failing = (uint8_t)cause;
     if (lease->attached) {
         claim_forget(e, lease->claim);

@@ -38,7 +38,8 @@ static usec ttl_asked(const struct engine *e, const struct lease *lease)
     const struct attempt *attempt = lease->attempt;
     if (attempt->round->kind == REQUEST_QUEUE)
         return attempt->place.life;
-    return releasing_is_leaving(lease) ? rest_to_keep(e, lease) : lease->terms.ttl;
+    bool leaves = attempt->round->kind == REQUEST_RENEW && releasing_is_leaving(lease);
+    return leaves ? rest_to_keep(e, lease) : lease->terms.ttl;
 }
 
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)

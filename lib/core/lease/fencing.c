@@ -30,8 +30,8 @@ static bool keeps_lease(const struct engine *e, const struct lease *lease, unsig
  * beyond a quorum. */
 static usec choose_fence(const struct engine *e, bool unfounded, const usec *grants)
 {
-    return unfounded ? quorum_ranked(grants, lease_masters(e), 1)
-                     : fence_of(grants, lease_masters(e), e->quorum);
+    usec fence = fence_of(grants, lease_masters(e), e->quorum);
+    return fence && unfounded ? quorum_ranked(grants, lease_masters(e), 1) : fence;
 }
 
 /* The fence is fixed from the present grants.  When a later grant was made, the name may have had

@@ -78,7 +78,7 @@ void further_withdraw(struct engine *e, struct lease *owner)
     struct permit *permit = owner->attempt->permit;
     while (permit->places) {
         struct lease *lease = &permit->places->lease;
-        if (lease->claim)
+        if (lease->claim && !lease->claim->abandoned)
             claim_abandon(e, lease->claim, 0);
         claim_let_go(&lease->claim);
         further_end(e, lease);

@@ -92,7 +92,7 @@ bool handover_give(struct engine *e, struct lease *holder)
 {
     /* Where it is shared, or was, the masters hand it over. */
     bool is_shared = names_any_shared(holder->claim->names) || lease_was_changed(holder);
-    bool nobody_waits = !e->waiters || is_shared;
+    bool nobody_waits = !e->waiters || e->closing || is_shared;
     struct lease *next = nobody_waits ? NULL : next_waiter(e, holder);
     if (!next)
         return false;

@@ -125,7 +125,7 @@ void holding_weigh(struct engine *e, struct lease *lease)
         else if (verdict == VERDICT_LOST)
             miss_renewal(e, lease);
     }
-    if (round_undecided(round, lease_masters(e)))
+    if (lease->state == LEASE_RENEWING || round_undecided(round, lease_masters(e)))
         return;
     judge_health(e, lease);
     holding_put_round_away(e, lease);

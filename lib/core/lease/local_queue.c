@@ -66,7 +66,7 @@ static void local_queue_drop(struct engine *e, struct local_queue *queue)
 /* Very many may wait for the same names, which are kept once then. */
 static void use_names_of(struct engine *e, const struct local_queue *queue, struct attempt *attempt)
 {
-    if (queue->names->slot || !names_may_share(queue->names))
+    if (queue->names == attempt->names || queue->names->slot || !names_may_share(queue->names))
         return;
     names_drop(&e->memory, attempt->names);
     attempt->names = names_share(queue->names);

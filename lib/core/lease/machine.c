@@ -155,8 +155,6 @@ void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
 
 void lease_wake(struct engine *e, struct lease *lease)
 {
-    ASSERT(lease->state != LEASE_IDLE &&
-           lease->state != LEASE_LOST); /* there is nothing to wait for */
     releasing_notice_loss(e, lease);
     if (lease_round(lease) && lease_expire(e, lease))
         weigh(e, lease);
@@ -182,7 +180,7 @@ void lease_abandon(struct engine *e, struct lease *lease, bool keep)
     struct claim *claim = lease->claim;
     bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
     claim_let_go(&lease->claim);
-    if (claim && (keep || stays || not_ours))
+    if (claim && (keep || stays || lease->state == LEASE_INSPECTING || not_ours))
         claim_forget(e, claim);
     else if (claim &&
              lease->state != LEASE_LOST) /* a lost lease is released when its time is over */
@@ -339,7 +337,7 @@ static void hear_answer(struct engine *e, struct lease *lease, unsigned master,
     if (!round || reply->tag.round != round->number)
         return;
     /* Each refresh of a place tells the clock, also when the next one is under way. */
-    bool refreshes = round->kind == REQUEST_QUEUE;
+    bool refreshes = round->kind == REQUEST_QUEUE && reply->tag.kind == REQUEST_QUEUE;
     if (round->ballots[master].state != BALLOT_ASKED && !refreshes)
         return;
     if (ask_lease_again(e, lease, master, reply))
@@ -366,10 +364,12 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     unsigned state = lease->state;
     uint32_t question = lease_round(lease) ? lease_round(lease)->number : 0;
     releasing_notice_loss(e, lease);
+    bool counts = lease->claim == claim && !claim->abandoned &&
+                  (lease_is_acquiring(lease) || lease_is_waiting(lease) || lease_is_held(lease));
     bool broken = reply->answer == ANSWER_HEALED && claim->at[master].promise > e->now &&
                   e->now >= e->masters[master].abstains_until;
     fencing_notice(e, lease, master);
-    bool counts = !claim->abandoned && claim_counts(e, claim, master, reply);
+    counts = counts && claim_counts(e, claim, master, reply);
     if (claim_hear(e, claim, master, reply, counts ? lease->terms.ttl : 0))
         lease_release_sent(e, lease, BIT(master));
     fencing_notice(e, lease, master);

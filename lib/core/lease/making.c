@@ -55,8 +55,10 @@ bool lease_make(struct engine *e, struct lease *lease, struct names *names,
 void lease_unmake(struct engine *e, struct lease *lease)
 {
     engine_unlist(e, lease);
-    if (lease->claim)
+    if (lease->claim && !lease->claim->abandoned)
         claim_drop(e, lease->claim);
+    else
+        claim_let_go(&lease->claim);
     if (lease->attempt && lease->attempt->queue)
         local_queue_leave(e, lease);
     if (lease->attempt)

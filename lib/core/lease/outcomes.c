@@ -34,7 +34,7 @@ void lease_end(struct engine *e, struct lease *lease, enum outcome_kind kind, en
     lease_become(lease, LEASE_IDLE);
     engine_list(e, &e->idle, lease);
     deadlines_set(&e->deadlines, &lease->deadline, NEVER);
-    if (cause == CAUSE_HELD)
+    if (kind == OUTCOME_NOT_ACQUIRED && cause == CAUSE_HELD)
         e->counters.contended++;
     else if (kind == OUTCOME_NOT_ACQUIRED &&
              (cause == CAUSE_UNAVAILABLE || cause == CAUSE_TOO_SLOW))

@@ -9,7 +9,8 @@
 
 static bool is_of_name(const struct given_back *given_back, struct slice name, unsigned permits)
 {
-    return (unsigned)given_back->slot < permits && given_back->name == slice_hash(name);
+    return given_back->slot >= 0 && (unsigned)given_back->slot < permits &&
+           given_back->name == slice_hash(name);
 }
 
 /* What this client gave back last is probably free still.  Only one lease tries it for that. */
@@ -69,7 +70,7 @@ static void forget_what_was_told(struct permit *permit, uint32_t round)
 
 static int16_t slot_told(const struct permit *permit, int slot)
 {
-    return (int16_t)((unsigned)slot < permit->count ? slot : -1);
+    return (int16_t)(slot >= 0 && (unsigned)slot < permit->count ? slot : -1);
 }
 
 static unsigned how_many_say(const struct engine *e, const int16_t *told, int slot)
@@ -97,7 +98,8 @@ static int told_most(const struct engine *e, const int16_t *told)
 static bool may_try(const struct engine *e, const struct lease *lease)
 {
     bool is_late = e->now >= lease->asked_at + lease->terms.ttl / 4;
-    return !is_late && lease->attempt->permit->tries < TRIES_MOST;
+    return !is_late && lease->attempt->permit->tries < TRIES_MOST && !e->closing &&
+           !e->misconfigured;
 }
 
 bool permits_choose(struct engine *e, struct lease *lease)
@@ -232,7 +234,7 @@ static void swap_attempts(struct lease *owner, struct lease *place)
 struct lease *permits_take_over(struct engine *e, struct lease *place)
 {
     struct lease *owner = further_owner(place);
-    if (owner->claim)
+    if (owner->claim && !owner->claim->abandoned)
         claim_abandon(e, owner->claim, 0);
     claim_let_go(&owner->claim);
     round_close(owner->attempt->round, lease_masters(e));

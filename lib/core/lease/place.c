@@ -126,7 +126,7 @@ bool place_enter(struct engine *e, struct lease *lease)
 
 bool place_is_asked_for(const struct lease *lease)
 {
-    return lease->state == LEASE_ASKING;
+    return lease->state == LEASE_ASKING && lease->attempt->round->kind == REQUEST_GRANT;
 }
 
 /* The place is the one that the masters know, or are being asked for. */

@@ -33,7 +33,7 @@ static void count_refresh(const struct engine *e, struct queue_place *place, use
                           bool looks_often)
 {
     unsigned forgiven = looks_often && place->early ? 1 : place->early;
-    bool is_early = e->now < place->refreshed_at + often / 2;
+    bool is_early = place->refreshed_at && e->now < place->refreshed_at + often / 2;
     place->early = is_early ? place->early + 1 : place->early - forgiven;
     place->refreshed_at = e->now;
 }
@@ -378,7 +378,8 @@ void lease_look_again(struct engine *e, struct lease *lease, unsigned master)
 
 void queue_master_up(struct engine *e, struct lease *lease)
 {
-    if (lease->state != LEASE_PAUSING || !lease->attempt->place.ticket ||
+    bool stays_away = lease->state == LEASE_PAUSING && place_is_first(lease);
+    if (!stays_away || !lease->attempt->place.ticket ||
         e->now < lease->attempt->yielded_at + YIELD_PAUSE_LAST)
         return;
     lease_wake_by(lease, e->now + engine_jitter(e, 0, EAGER_LEAST));

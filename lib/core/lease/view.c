@@ -24,7 +24,8 @@ bool lease_is_shared(const struct lease *lease)
 {
     if (!lease->claim)
         return false;
-    return lease->untold & 1U << OUTCOME_CHANGED || claim_is_shared(lease->claim);
+    bool untold = lease->claim->mode == MODE_EXCLUSIVE && lease->untold & 1U << OUTCOME_CHANGED;
+    return untold || claim_is_shared(lease->claim);
 }
 
 bool lease_is_all_shared(const struct lease *lease)
@@ -97,7 +98,7 @@ void lease_votes(const struct engine *e, const struct lease *lease, struct vote_
 struct lease *lease_inspecting(const struct tag *tag)
 {
     struct lease *lease = tag->claim ? lease_of_claim(tag->claim) : NULL;
-    bool asks =
-        lease && lease->state == LEASE_INSPECTING && lease_round(lease)->number == tag->round;
+    bool asks = lease && lease->state == LEASE_INSPECTING && lease_round(lease) &&
+                lease_round(lease)->number == tag->round;
     return asks ? lease : NULL;
 }

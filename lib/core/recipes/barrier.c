@@ -104,7 +104,7 @@ static bool party_wants(const struct engine *e, const struct party *party, unsig
         return false;
     if (errand != at->carried)
         return true;
-    return e->now >= at->due && !party->gives_up_at;
+    return e->now >= at->due && (errand == ERRAND_ARRIVE || !party->gives_up_at);
 }
 
 static void party_ask_all(struct engine *e, struct party *party)
@@ -177,7 +177,7 @@ static void party_begin_to_leave(struct engine *e, struct party *party, enum cau
 
 static void party_judge_leaving(struct engine *e, struct party *party)
 {
-    if (passage_is_left(e, party))
+    if (!party->decided && passage_is_left(e, party))
         party_conclude(e, party, PASSAGE_NOT);
     else if (e->now >= party->gives_up_at || party_is_answered(e, party))
         party_conclude(e, party, PASSAGE_UNKNOWN);
@@ -186,7 +186,7 @@ static void party_judge_leaving(struct engine *e, struct party *party)
 static void party_judge(struct engine *e, struct party *party)
 {
     party->decided = party->decided || passage_is_decided(e, party);
-    if (passage_is_known(e, party))
+    if (party->decided && passage_is_known(e, party))
         party_conclude(e, party, PASSAGE_PASSED);
     else if (party->gives_up_at)
         party_judge_leaving(e, party);
@@ -291,8 +291,10 @@ static void party_take(struct engine *e, struct party *party, unsigned master,
     party->was_open |= at->stand == STAND_OPEN || at->stand == STAND_PASSED;
     if (at->stand == STAND_OTHER)
         party->others = reply->barrier.parties;
-    if (e->now < party->heard_until)
-        party->heard_until = passage_heard_until(e, party, party->heard_until - task_word_lasts(e));
+    usec until = party->heard_until;
+    if (until != NEVER && !party->unheard && e->now < until)
+        until = passage_heard_until(e, party, until - task_word_lasts(e));
+    party->heard_until = until;
 }
 
 static void party_note_refusal(struct stood_at *at, const struct reply *reply)

@@ -66,6 +66,8 @@ static bool passage_is_there(const struct engine *e, const struct party *party, 
 static bool passage_all_are_there(const struct engine *e, const struct party *party)
 {
     unsigned enough = e->quorum, there = 0;
+    if (passage_count(e, party, STAND_OPEN) < enough)
+        return false;
     for (unsigned i = 0; i + enough <= e->config.masters; i++) {
         struct slice all = passage_parties_at(e, party, i), lines = all, token;
         while (lines_next(&lines, &token))
@@ -148,7 +150,7 @@ usec passage_heard_until(const struct engine *e, const struct party *party, usec
     usec answered[MASTERS_MAX];
     unsigned heard = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        if (task_counts_on(e, i))
+        if (party->at[i].answered && task_counts_on(e, i))
             answered[heard++] = party->at[i].answered;
     usec latest = heard >= e->quorum ? quorum_ranked(answered, heard, e->quorum) : 0;
     return (latest > since ? latest : since) + task_word_lasts(e);

@@ -198,7 +198,9 @@ static void announcer_hear(struct engine *e, struct task *task, unsigned master,
     at->stored = reply->answer == ANSWER_YES ? at->asked : 0;
     if (task_needs_text(task, master))
         at->due = 0;
-    task_tell_news(e, task);
+    if (announcer->told != announcer->saying->number &&
+        announcer_count_stored(e, announcer) >= e->quorum)
+        task_tell_news(e, task);
 }
 
 static bool announcer_tell(struct engine *e, struct task *task, struct task_news *news)

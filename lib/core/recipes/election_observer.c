@@ -111,13 +111,16 @@ static unsigned verdict_count(const struct engine *e, const struct observer *obs
 {
     unsigned count = 0;
     for (unsigned i = 0; saying && i < e->config.masters; i++)
-        count += observer_counts_on(e, i) && observer->of[i].saying == saying;
+        count +=
+            observer_counts_on(e, i) && observer->of[i].known && observer->of[i].saying == saying;
     return count;
 }
 
 /* An observer is told nothing that was said before what it was told last. */
 static bool verdict_may_be_told(const struct observer *observer, const struct saying *saying)
 {
+    if (!observer->latest_term)
+        return true;
     struct said latest = {.term = observer->latest_term, .number = observer->latest_number};
     struct said said = saying_said(saying);
     return said_order(&said, &latest) >= 0;
@@ -128,8 +131,11 @@ static bool verdict_can_be_said(const struct engine *e, const struct observer *o
                                 const struct saying *saying, usec from)
 {
     unsigned most = 0;
-    for (unsigned i = 0; i < e->config.masters; i++)
-        most += observer->of[i].saying == saying || !verdict_is_known(e, observer, i, from);
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        bool says =
+            observer_counts_on(e, i) && observer->of[i].known && observer->of[i].saying == saying;
+        most += says || !verdict_is_known(e, observer, i, from);
+    }
     return most >= e->quorum;
 }
 
@@ -207,7 +213,8 @@ static bool observer_is_due(const struct engine *e, const struct observer *obser
                             unsigned master)
 {
     const struct heard *heard = &observer->of[master];
-    return e->now >= heard->due || heard->answered < observer->verified_from;
+    return e->now >= heard->due ||
+           (observer->verified_from && heard->answered < observer->verified_from);
 }
 
 static void observer_expire(struct engine *e, struct observer *observer)
@@ -278,7 +285,8 @@ static void observer_judge(struct engine *e, struct observer *observer)
     if (!observer->verified_from)
         observer->verified_from = e->now;
     verdict = verdict_now(e, observer, observer->verified_from);
-    if (verdict.state == OBSERVED_NOTHING || verdict_is_last(e, observer))
+    if (verdict.state == OBSERVED_NOTHING ||
+        (verdict.state == OBSERVED_UNKNOWN && verdict_is_last(e, observer)))
         observer_conclude(e, observer, verdict.state, NULL);
 }
 

@@ -63,7 +63,7 @@ static void latcher_set_end(struct engine *e, struct latcher *latcher)
 /* Arrivals of the last moment may be on different masters, so that they are more than enough. */
 static unsigned latcher_count_arrived(const struct engine *e, const struct latcher *latcher)
 {
-    if (latcher->call == LATCH_CREATE)
+    if (latcher->call == LATCH_CREATE || !latch_is_bound(latcher))
         return 0;
     unsigned arrived = tally_arrived(e, latcher, e->config.spare + 1);
     bool enough = latcher->open || arrived > latcher->record.arrivals;
@@ -74,7 +74,7 @@ static void latcher_conclude(struct engine *e, struct latcher *latcher, enum lat
 {
     latcher->end = end;
     latcher->arrived = latcher_count_arrived(e, latcher);
-    if (end != LATCH_MADE)
+    if (latcher->call == LATCH_CREATE && end != LATCH_MADE)
         latch_withdraw(e, latcher);
     task_conclude(e, &latcher->task);
 }
@@ -90,7 +90,8 @@ static const struct latch_record *latcher_find_another(const struct engine *e,
 {
     bool is_gone = tally_is_gone(e, latcher, 0);
     const struct latch_record *other = is_gone ? tally_other(e, latcher) : NULL;
-    bool is_known = other && (tally_has_quorum(e, latcher, other) || latch_is_answered(e, latcher));
+    bool is_known = other && (tally_has_quorum(e, latcher, other) ||
+                              latch_is_answered(e, latcher) || latcher_is_over(e, latcher));
     return is_known ? other : NULL;
 }
 
@@ -119,7 +120,7 @@ static void latcher_verify_gone(const struct engine *e, struct latcher *latcher)
 
 static bool latcher_is_gone(const struct engine *e, const struct latcher *latcher)
 {
-    return tally_is_gone(e, latcher, latcher->verified_from);
+    return latcher->verified_from && tally_is_gone(e, latcher, latcher->verified_from);
 }
 
 static enum latch_end latcher_judge_arrival(const struct engine *e, const struct latcher *latcher)
@@ -148,7 +149,7 @@ static void latcher_learn_record(const struct engine *e, struct latcher *latcher
 static void latcher_begin_grace(const struct engine *e, struct latcher *latcher)
 {
     usec took = e->now - latcher->begun_at;
-    if (!latcher->grace_until)
+    if (!latcher->grace_until && tally_readers(e, latcher, 0) >= e->quorum)
         latcher->grace_until = e->now + (took > GRACE_LEAST ? took : GRACE_LEAST);
 }
 
@@ -161,7 +162,7 @@ static enum latch_end latcher_judge(struct engine *e, struct latcher *latcher)
     if (latch_is_bound(latcher)) {
         latcher_begin_grace(e, latcher);
         latcher->decided = latcher->decided || tally_is_open(e, latcher);
-        latcher->open = latcher->open || tally_knows_open(e, latcher);
+        latcher->open = latcher->open || (latcher->decided && tally_knows_open(e, latcher));
         end = latcher->call == LATCH_ARRIVE ? latcher_judge_arrival(e, latcher)
                                             : latcher_judge_wait(e, latcher);
     }
@@ -272,8 +273,8 @@ static void latcher_take_none(struct engine *e, struct latched_at *at, bool may_
 /* It has none, or another one. */
 static bool latcher_lacks(const struct latcher *latcher, const struct latched_at *at)
 {
-    return at->stands == LATCHED_NONE ||
-           (at->stands != LATCHED_UNKNOWN && strcmp(at->record.id, latcher->record.id) != 0);
+    bool some = at->stands == LATCHED_SHUT || at->stands == LATCHED_OPEN;
+    return at->stands == LATCHED_NONE || (some && strcmp(at->record.id, latcher->record.id) != 0);
 }
 
 /* The answer may have lain unread for long: this process was stopped, say. */
@@ -364,7 +365,8 @@ static void latcher_look(struct engine *e, struct task *task, unsigned master,
 /* What it began to make is taken away. */
 static void latcher_drop(struct engine *e, struct task *task)
 {
-    latch_withdraw(e, latcher_of(task));
+    if (latcher_of(task)->call == LATCH_CREATE)
+        latch_withdraw(e, latcher_of(task));
 }
 
 static bool latcher_tell(struct engine *e, struct task *task, struct task_news *news)
@@ -414,7 +416,7 @@ struct task *latcher_new(struct engine *e, struct names *names, const struct lat
         return NULL;
     struct latcher *latcher = latcher_of(task);
     latcher->call = terms->call;
-    latcher->any = !terms->id;
+    latcher->any = !terms->id && terms->call != LATCH_CREATE;
     latcher->life = terms->life;
     latcher->wait = terms->call == LATCH_COUNT ? 0 : terms->wait;
     latcher->record.arrivals = terms->call == LATCH_CREATE ? terms->arrivals : 0;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "ground/sanity.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
 
@@ -80,7 +79,8 @@ static bool latch_is_missing(const struct engine *e, const struct latcher *latch
 /* Enough can be read. */
 static bool latch_may_mend(const struct engine *e, const struct latcher *latcher)
 {
-    return tally_readers(e, latcher, 0) >= tally_readers_enough(e);
+    return latcher->call != LATCH_CREATE && latch_is_bound(latcher) &&
+           tally_readers(e, latcher, 0) >= tally_readers_enough(e);
 }
 
 /* By what was read after it was found to have none: who has arrived at it before that is on others
@@ -101,7 +101,6 @@ static void latch_mend(struct engine *e, struct latcher *latcher, unsigned maste
     size_t length = tally_list(e, latcher, least, NULL);
     if (!lines_make_room(&e->memory, &at->sent, length)) /* it is tried again */
         return;
-    ASSERT(at->sent.length == length);
     tally_list(e, latcher, least, at->sent.bytes);
     latch_put(e, latcher, master, e->masters[master].facts.run_id);
 }
@@ -159,7 +158,7 @@ static bool latch_wants_to_make(const struct engine *e, const struct latcher *la
 static bool latch_is_read_again(const struct engine *e, const struct latcher *latcher,
                                 unsigned master)
 {
-    if (!latch_may_mend(e, latcher))
+    if (!latch_may_mend(e, latcher) || !tally_has(e, latcher, master))
         return false;
     for (unsigned i = 0; i < e->config.masters; i++)
         if (latch_is_missing(e, latcher, i) &&
@@ -175,7 +174,7 @@ static bool latch_wants(const struct engine *e, const struct latcher *latcher, u
         return false;
     if (latcher->call == LATCH_CREATE)
         return latch_wants_to_make(e, latcher, master);
-    if (e->now >= at->due || at->asked_at < latcher->verified_from)
+    if (e->now >= at->due || (latcher->verified_from && at->asked_at < latcher->verified_from))
         return true;
     if (!tally_has(e, latcher, master))
         return latch_can_be_mended(e, latcher, master);

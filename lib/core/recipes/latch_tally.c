@@ -187,12 +187,11 @@ static bool take_listed(struct lists *lists, struct slice *first, unsigned *said
             *first = lists->next[i];
             any = true;
         }
+    struct slice taken = any ? *first : (struct slice){"", 0};
     *said = 0;
-    if (!any)
-        return false;
-    for (unsigned i = 0; i < lists->masters; i++)
-        *said += pass_listed(lists, i, *first) || lists->is_full[i];
-    return true;
+    for (unsigned i = 0; any && i < lists->masters; i++)
+        *said += pass_listed(lists, i, taken) || lists->is_full[i];
+    return any;
 }
 
 unsigned tally_arrived(const struct engine *e, const struct latcher *latcher, unsigned least)

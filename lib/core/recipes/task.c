@@ -99,7 +99,7 @@ bool task_counts_on(const struct engine *e, unsigned master)
 bool task_awaits(const struct engine *e, unsigned master)
 {
     const struct master *it = &e->masters[master];
-    return !it->tried || master_is_connecting(it);
+    return !master_is_up(it) && (!it->tried || master_is_connecting(it));
 }
 
 usec task_looks_after(const struct engine *e, unsigned master)
