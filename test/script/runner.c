@@ -14,7 +14,7 @@
  * lease told how it ended.
  *
  *   masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
- *           [all-answers]
+ *           [all-answers] [up]: `up` is `silently connect all`
  *   connect WHO [HELLO]      the connection is made and hello answered
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
@@ -218,6 +218,18 @@ static void join(char *to, size_t size, struct words *words)
 
 /* ---- masters --------------------------------------------------------------------- */
 
+static void connect_all_silently(struct scenario *s, const struct engine_config *config)
+{
+    s->fake.silent = true;
+    fake_start(&s->fake, config);
+    for (unsigned i = 0; i < config->masters; i++)
+        fake_connected(&s->fake, i);
+    for (unsigned i = 0; i < config->masters; i++)
+        fake_answer_hello(&s->fake, i);
+    fake_flush(&s->fake);
+    s->fake.silent = false;
+}
+
 static void do_masters(struct scenario *s, struct words *words)
 {
     struct engine_config config = {.masters = (unsigned)atoi(next_word(words))};
@@ -235,7 +247,10 @@ static void do_masters(struct scenario *s, struct words *words)
     config.trust_restarts = has(words, "trust");
     config.looks_only = has(words, "looks");
     config.all_answers = has(words, "all-answers");
-    fake_start(&s->fake, &config);
+    if (has(words, "up"))
+        connect_all_silently(s, &config);
+    else
+        fake_start(&s->fake, &config);
 }
 
 /* 0: not told. */
