@@ -25,7 +25,7 @@ STEP = re.compile(r'^[ \t]+(?:\w+\([^;{}]*\)|\*?[a-z_][^;{}()=?]*(?:\([^;{}()]*\
 NO_STEP = re.compile(r'\s*(?:default|__attribute__|return|if|for|while|goto|else|case)\b'
                      r'|\s*(?:const|struct|bool|char|static|unsigned|s?size_t|u?int\w*|usec|enum)\b[^=;(]*=')
 TRUTH = re.compile(r'^[a-z][^\n;]*\bbool \w+\([^;{}]*\)\n\{\n(?:.*?)\breturn ([^;]*);\n\}', re.M | re.S)
-HEAD = re.compile(r'^[a-z][^\n;]*?\b(\w+)\([^;{}]*\)\n\{', re.M)
+HEAD = re.compile(r'^[a-z][^\n;]*?\b(?!__attribute__)(\w+)\([^;{}]*\)\n\{', re.M)
 
 
 def code_of(text, language):
