@@ -96,14 +96,18 @@ extern const char *const story_wrongs[]; /* by what a step has wrong; the first 
         "--" #name, offsetof(struct rules, name), least, most, words                               \
     }
 
+/* What a search needs to know of any model. */
+#define SEARCHED(the_rules)                                                                        \
+    .rules = (the_rules), .words = model_words(the_rules), .world_size = sizeof(struct world),     \
+    .wrong_at = offsetof(struct step, wrong)
+
 /* `must_end`: every world must be able to come to the goal. */
 #define MODEL(the_rules, must_end)                                                                 \
     (struct model)                                                                                 \
     {                                                                                              \
-        .rules = (the_rules), .words = model_words(the_rules), .world_size = sizeof(struct world), \
-        .wrong_at = offsetof(struct step, wrong), .honest_at = offsetof(struct step, honest),      \
-        .is_goal = (must_end) ? model_is_goal : NULL,                                              \
-        .stuck_words = "nobody who is honest gets any further"                                     \
+        SEARCHED(the_rules), .honest_at = offsetof(struct step, honest),                           \
+                             .is_goal = (must_end) ? model_is_goal : NULL,                         \
+                             .stuck_words = "nobody who is honest gets any further"                \
     }
 
 #define MODEL_CONSTANT(name)                      #name,

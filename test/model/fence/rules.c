@@ -21,10 +21,7 @@ static void set_world(struct rules *rules, enum mutant mutant)
 
 static struct model model_of(const struct rules *rules)
 {
-    return (struct model){.rules = rules,
-                          .words = model_words(rules),
-                          .world_size = sizeof(struct world),
-                          .wrong_at = offsetof(struct step, wrong)};
+    return (struct model){SEARCHED(rules)};
 }
 
 static const struct rules_number numbers[] = {
