@@ -25,11 +25,11 @@ uint32_t number_in(const char *text);
 /* Numbers below 32, one a line, as a bit for each; false if they do not ascend. */
 bool numbers_in(struct slice lines, uint32_t *numbers);
 
-/* ---- said_check.c: what is said of a name, and who hears of it ---- */
+/* ---- said_check.c: what is said of a name, and its observers ---- */
 
 #define EARS 3
 
-/* Who is told of changes: a connection that is subscribed to all channels, and what came on it. */
+/* A connection that is subscribed to all channels, and the messages that came on it. */
 struct listener {
     redisContext *context;
     struct raw_reply raw;

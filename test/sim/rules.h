@@ -132,7 +132,7 @@ static inline bool takes(enum request_kind kind)
 /* ---- orphans.c: keys: in peace none outlives what it stood for ---- */
 
 void orphans_look(struct world *world, unsigned master, unsigned name);
-/* Whoever has a name in this data may keep it for longer, and no client can know of that. */
+/* The holder of a name in this data may keep it for longer, and no client can know of that. */
 void orphans_excuse_holders(struct world *world, const struct model_data *data);
 
 /* ---- permits.c: leases that are one of the permits of a name ---- */

@@ -21,7 +21,7 @@ bool user_probes(struct shell *shell);
 
 /* ---- crowd.c: many who want the same name, and hoarders of a hundred leases ---- */
 
-/* Who wants how much, in this run. */
+/* Draws how much each client wants in this run. */
 void crowd_draw(struct world *world);
 /* One look at what this client has and wants; true if it asked for anything. */
 void crowd_acts(struct shell *shell);

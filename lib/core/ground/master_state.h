@@ -26,7 +26,6 @@ struct master {
     bool met;             /* hello was answered at least once: facts are filled */
     bool heard;           /* hello was answered on this connection: its clocks and ttls count */
     bool hello_asked;     /* a hello is in flight */
-    usec hello_at;        /* when the last one was sent */
     bool hello_whole;     /* the last one brought all scripts */
     bool left_unanswered; /* this connection ended with requests of leases or tasks in flight */
     bool given_up;        /* all attempts failed for long enough while the client closes */
@@ -37,6 +36,7 @@ struct master {
     usec vain_since;      /* the client closes: the first failed attempt of this row; 0: none */
     unsigned in_flight;
     usec connect_by;     /* CONNECTING, PREPARING: give up then */
+    usec hello_at;       /* when the last hello was sent */
     usec progress_at;    /* when the master last answered, or had nothing to answer */
     usec abstains_until; /* by our clock; 0: the master votes */
     usec told_until;     /* likewise, by the master's record, which may know shorter ttls only */
