@@ -35,7 +35,7 @@ static void on_waiter(redlock_lease *lease, const redlock_event *event, void *da
     struct local_queue *queue = data;
     if (event->kind == REDLOCK_ACQUIRED) {
         queue->held++;
-        redlock_release(lease);
+        redlock_lease_release(lease);
         return;
     }
     if (event->kind != REDLOCK_RELEASED && event->kind != REDLOCK_NOT_ACQUIRED)
@@ -45,7 +45,7 @@ static void on_waiter(redlock_lease *lease, const redlock_event *event, void *da
         ev_break(queue->user.loop, EVBREAK_ONE);
 }
 
-static bool ask(struct local_queue *queue, redlock_lease **lease, redlock_callback *callback,
+static bool ask(struct local_queue *queue, redlock_lease **lease, redlock_lease_callback *callback,
                 struct result *result)
 {
     redlock_code code =
@@ -85,7 +85,7 @@ static void empty(struct local_queue *queue, struct result *result)
     double user, system;
     usage_now(&user, &system);
     int64_t begun = now_ns();
-    redlock_release(queue->holder);
+    redlock_lease_release(queue->holder);
     while (queue->ended < queue->waiters && !interrupted)
         ev_run(queue->user.loop, 0);
     result->seconds += (double)(now_ns() - begun) / 1e9;

@@ -57,7 +57,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     case REDLOCK_ACQUIRED:
         load_acquired(&pairs->load, pair->since);
         pair->asked = now_ns();
-        redlock_release(lease);
+        redlock_lease_release(lease);
         break;
     case REDLOCK_RELEASED:
         load_released(&pairs->load, pair->asked);
@@ -71,7 +71,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         break;
     case REDLOCK_LOST:
         result_note(pairs->load.result, "lost: %s", event->text);
-        redlock_release(lease);
+        redlock_lease_release(lease);
         break;
     default:
         break;

@@ -43,7 +43,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     if (event->kind == REDLOCK_ACQUIRED) {
         if (quiet->done >= FIRST)
             histogram_add(&quiet->acquire, now_ns() - quiet->asked);
-        redlock_release(lease);
+        redlock_lease_release(lease);
         return;
     }
     if (event->kind != REDLOCK_RELEASED && event->kind != REDLOCK_NOT_ACQUIRED)

@@ -33,7 +33,7 @@ static void on_held(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)events;
     struct worker *worker = timer->data;
     worker->released = now_ns();
-    redlock_release(worker->lease);
+    redlock_lease_release(worker->lease);
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
@@ -46,7 +46,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         break;
     case REDLOCK_RELEASED:
         printf("%lld %lld %lld %lld %d\n", (long long)worker->asked, (long long)worker->acquired,
-               (long long)worker->released, (long long)worker->enqueued, redlock_slot(lease));
+               (long long)worker->released, (long long)worker->enqueued, redlock_lease_slot(lease));
         fflush(stdout);
         /* fallthrough */
     case REDLOCK_NOT_ACQUIRED:
@@ -58,7 +58,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         fprintf(stderr, "redlock-bench: lost: %s\n", event->text);
         ev_timer_stop(worker->user.loop, &worker->hold);
         worker->released = now_ns();
-        redlock_release(lease);
+        redlock_lease_release(lease);
         break;
     default:
         break;
@@ -74,7 +74,7 @@ static void on_look(struct ev_loop *loop, ev_check *look, int events)
     redlock_place place;
     redlock_node node;
     unsigned in_flight = 0;
-    if (worker->enqueued || !worker->lease || redlock_place_get(worker->lease, &place) ||
+    if (worker->enqueued || !worker->lease || redlock_lease_place(worker->lease, &place) ||
         place.expires_ms < 0)
         return;
     for (unsigned i = 0; redlock_node_get(worker->user.client, i, &node) == REDLOCK_OK; i++)

@@ -17,8 +17,9 @@ static void on_event(const redlock_event *event, void *lost)
 /* One step takes less than 200 ms: none is begun with less validity than that. */
 static void work(const redlock_sync_lease *lease, const atomic_bool *lost)
 {
-    while (steps > 0 && redlock_sync_valid_for(lease) > 200) {
-        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_sync_valid_for(lease));
+    while (steps > 0 && redlock_sync_lease_valid_for(lease) > 200) {
+        printf("%d to go, valid for %lld ms\n", steps--,
+               (long long)redlock_sync_lease_valid_for(lease));
         for (int i = 0; i < 10 && !atomic_load(lost); i++)
             usleep(10000);
     }
@@ -43,7 +44,7 @@ int main(void)
     if (redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event, &lost, &result) ==
         REDLOCK_OK) {
         work(lease, &lost);
-        redlock_sync_release(lease, &result);
+        redlock_sync_lease_release(lease, &result);
         redlock_sync_lease_free(lease);
     }
     printf("%s\n%s", result.text, result.votes);

@@ -41,7 +41,7 @@ static redlock_sync_lease *take(redlock_sync *client, bool shared, redlock_sync_
     options.wait_ms = 30000;
     options.shared = shared;
     redlock_code code = redlock_sync_acquire(client, &lease, "cache", &options, result);
-    if (code == REDLOCK_OK && redlock_sync_valid_for(lease) > STEP_MS)
+    if (code == REDLOCK_OK && redlock_sync_lease_valid_for(lease) > STEP_MS)
         return lease;
     fprintf(stderr, "%s\n%s", result->text, result->votes);
     if (code == REDLOCK_OK)
@@ -51,17 +51,17 @@ static redlock_sync_lease *take(redlock_sync *client, bool shared, redlock_sync_
 
 static void give_back(redlock_sync_lease *lease)
 {
-    redlock_sync_release(lease, NULL);
+    redlock_sync_lease_release(lease, NULL);
     redlock_sync_lease_free(lease);
 }
 
 /* Another process may have refreshed the file while this one waited to write. */
 static bool write_and_read(redlock_sync_lease *lease, const char *path)
 {
-    if (!is_fresh(path) && (redlock_sync_exclusive_for(lease) <= STEP_MS || !refresh(path)))
+    if (!is_fresh(path) && (redlock_sync_lease_exclusive_for(lease) <= STEP_MS || !refresh(path)))
         return false;
-    return redlock_sync_downgrade(lease, NULL) == REDLOCK_OK &&
-           redlock_sync_valid_for(lease) > STEP_MS && show(path);
+    return redlock_sync_lease_downgrade(lease, NULL) == REDLOCK_OK &&
+           redlock_sync_lease_valid_for(lease) > STEP_MS && show(path);
 }
 
 static bool use(redlock_sync *client, const char *path)

@@ -20,11 +20,11 @@ static void on_written(redisAsyncContext *context, void *answer, void *data);
 
 static void write_next(void)
 {
-    if (writes > 0 && server && redlock_valid_for(lease) > 0 &&
+    if (writes > 0 && server && redlock_lease_valid_for(lease) > 0 &&
         redisAsyncCommand(server, on_written, NULL, "EVALSHA %s 1 ten-writes %lld to-go %d", script,
-                          (long long)redlock_fence(lease), writes - 1) == REDIS_OK)
+                          (long long)redlock_lease_fence(lease), writes - 1) == REDIS_OK)
         return;
-    redlock_release(lease); /* also when it was lost: RELEASED ends every lease */
+    redlock_lease_release(lease); /* also when it was lost: RELEASED ends every lease */
 }
 
 static void on_written(redisAsyncContext *context, void *answer, void *data)
@@ -32,14 +32,15 @@ static void on_written(redisAsyncContext *context, void *answer, void *data)
     (void)context, (void)data;
     const redisReply *reply = answer;
     if (reply && reply->type != REDIS_REPLY_ERROR) {
-        printf("%d to go, valid for %lld ms\n", --writes, (long long)redlock_valid_for(lease));
+        printf("%d to go, valid for %lld ms\n", --writes,
+               (long long)redlock_lease_valid_for(lease));
         write_next();
         return;
     }
     /* FENCED: a newer holder has written, so a retry is of no use. */
     fprintf(stderr, "not written: %s\n", reply ? reply->str : "no answer");
     if (lease)
-        redlock_release(lease);
+        redlock_lease_release(lease);
 }
 
 static void on_event(redlock_lease *handle, const redlock_event *event, void *data)
@@ -51,7 +52,7 @@ static void on_event(redlock_lease *handle, const redlock_event *event, void *da
         write_next();
     } else if (event->kind == REDLOCK_LOST) {
         /* A write may still be on its way: once the next holder has written, it is refused. */
-        redlock_release(handle);
+        redlock_lease_release(handle);
     } else if (event->kind == REDLOCK_RELEASED || event->kind == REDLOCK_NOT_ACQUIRED) {
         redlock_lease_free(handle);
         lease = NULL;

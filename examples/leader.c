@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct host {
-    redlock_candidate *candidate;
+    redlock_campaign *candidate;
     redlock_observer *observer;
     ev_timer work;
     ev_signal end;
@@ -21,14 +21,14 @@ struct host {
 static void on_work(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct host *host = timer->data;
-    const redlock_lease *lease = redlock_candidate_lease(host->candidate);
+    const redlock_lease *lease = redlock_campaign_lease(host->candidate);
     (void)loop, (void)events;
-    if (redlock_valid_for(lease) > PIECE_MS)
-        printf("a piece of work, with term %lld\n", (long long)redlock_fence(lease));
+    if (redlock_lease_valid_for(lease) > PIECE_MS)
+        printf("a piece of work, with term %lld\n", (long long)redlock_lease_fence(lease));
     fflush(stdout);
 }
 
-static void on_event(redlock_candidate *candidate, const redlock_event *event, void *data)
+static void on_event(redlock_campaign *candidate, const redlock_event *event, void *data)
 {
     struct host *host = data;
     (void)candidate;
@@ -80,9 +80,9 @@ static bool begin(struct host *host, const char *address)
     ev_signal_init(&host->end, on_signal, SIGTERM);
     host->work.data = host->end.data = host;
     ev_signal_start(EV_DEFAULT, &host->end);
-    return redlock_campaign(host->client, &host->candidate, "scheduler", &options, on_event,
-                            host) == REDLOCK_OK &&
-           redlock_observe(host->client, &host->observer, "scheduler", on_leader, host) ==
+    return redlock_campaign_begin(host->client, &host->candidate, "scheduler", &options, on_event,
+                                  host) == REDLOCK_OK &&
+           redlock_observer_begin(host->client, &host->observer, "scheduler", on_leader, host) ==
                REDLOCK_OK;
 }
 
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     if (begun)
         ev_run(EV_DEFAULT, 0);
     redlock_observer_free(host.observer);
-    redlock_candidate_free(host.candidate);
+    redlock_campaign_free(host.candidate);
     redlock_free(host.client);
     return !begun;
 }

@@ -10,12 +10,12 @@ static void work(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)events;
     redlock_lease *lease = timer->data;
-    if (redlock_valid_for(lease) > 200 && steps > 0) {
-        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_valid_for(lease));
+    if (redlock_lease_valid_for(lease) > 200 && steps > 0) {
+        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_lease_valid_for(lease));
         return;
     }
     ev_timer_stop(loop, timer);
-    redlock_release(lease); /* also when it was lost: RELEASED ends every lease */
+    redlock_lease_release(lease); /* also when it was lost: RELEASED ends every lease */
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)

@@ -22,8 +22,8 @@ static void on_event(const redlock_event *event, void *lost)
 
 static bool work(const redlock_sync_lease *permit, const atomic_bool *lost)
 {
-    int worker = redlock_sync_slot(permit), piece = worker;
-    for (; piece < PIECES && redlock_sync_valid_for(permit) > PIECE_MS; piece += WORKERS) {
+    int worker = redlock_sync_lease_slot(permit), piece = worker;
+    for (; piece < PIECES && redlock_sync_lease_valid_for(permit) > PIECE_MS; piece += WORKERS) {
         printf("worker %d of %d: piece %d\n", worker, WORKERS, piece);
         for (int i = 0; i < 10 && !atomic_load(lost); i++)
             usleep(PIECE_MS * 1000 / 20);
@@ -46,7 +46,7 @@ static bool work_in_turn(redlock_sync *client)
         return false;
     }
     bool done = work(permit, &lost);
-    redlock_sync_release(permit, NULL);
+    redlock_sync_lease_release(permit, NULL);
     redlock_sync_lease_free(permit);
     return done;
 }

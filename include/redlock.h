@@ -12,11 +12,11 @@
  *   redlock_fd()        that descriptor, for poll() or any event loop
  *   redlock_process()   does what is to be done when it is readable
  *   redlock_acquire()   asks for a lease; the outcome comes to your callback
- *   redlock_valid_for() how long the lease is good for, now
- *   redlock_fence()     a number for the resource to refuse late holders by
- *   redlock_slot()      of K permits, the one that the lease is
- *   redlock_downgrade() makes a writer a reader; redlock_upgrade() the other way
- *   redlock_release()   gives the lease back
+ *   redlock_lease_valid_for() how long the lease is good for, now
+ *   redlock_lease_fence()     a number for the resource to refuse late holders by
+ *   redlock_lease_slot()      of K permits, the one that the lease is
+ *   redlock_lease_downgrade() makes a writer a reader; redlock_lease_upgrade() the other way
+ *   redlock_lease_release()   gives the lease back
  *   redlock_close()     gives every lease back, then calls you
  *   redlock_node_get()  what is known of a master
  * All of leases is in redlock/leases.h; the masters and the counters are in
@@ -32,16 +32,16 @@
  *     is the exception).  Every function here but redlock_process() may be called
  *     inside a callback, also to free the handle that the callback is about.
  *   - Outcomes: each is reported exactly once; none after redlock_lease_free(),
- *     redlock_detach() or redlock_free().
+ *     redlock_lease_detach() or redlock_free().
  *   - Order: calls about leases are carried out from the loop, 1,024 in a turn of it, so what a
  *     long burst of calls sends is written, and answers are read, before the burst is over; wait_ms
  *     and elapsed_ms count from then.  Calls about different leases have no order to rely on:
- *     redlock_detach() goes before releases, and most of these before the others.
+ *     redlock_lease_detach() goes before releases, and most of these before the others.
  *   - Handles must not be NULL.  Strings passed in are copied.  Strings handed out
  *     in an event live until the callback returns.
  *   - Functions that can fail return REDLOCK_OK (0) or a redlock_code.
  *   - Durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so
- *     redlock_valid_for() is 0 at once when a machine wakes from a long suspend.
+ *     redlock_lease_valid_for() is 0 at once when a machine wakes from a long suspend.
  *     The LOST callback follows at once on a descriptor, whose timer counts suspend;
  *     on a loop of libev when that next wakes (libev's timers do not count it).
  *   - Failures of this machine: a master for which there is no descriptor, no
@@ -52,7 +52,7 @@
  *     A program that wants another end, or can find memory, gives libev an allocator
  *     (ev_set_allocator()); the library leaves that setting to the program.
  *   - fork(): the child holds nothing.  There every lease of the parent is
- *     valid for 0 ms, every call about a lease and redlock_adopt() fail with
+ *     valid for 0 ms, every call about a lease and redlock_node_adopt() fail with
  *     REDLOCK_E_FORKED, and so does redlock_process(), redlock_close() does nothing,
  *     and the two free functions work; the parent is undisturbed.  _Fork() and clone(2)
  *     are noticed as well (Linux 4.14 and later), unless the child shares its parent's
@@ -312,7 +312,7 @@ typedef struct redlock_options {
     /* This client asks for no lease: it looks (redlock_inspect(), redlock_node_get()).
      * It writes nothing on the masters and does not tell them its max_ttl_ms, by which
      * it only judges whether a master abstains.  A lease, a release by token and
-     * redlock_adopt() are refused (E_ARGUMENT).  Default false. */
+     * redlock_node_adopt() are refused (E_ARGUMENT).  Default false. */
     bool looks_only;
 
     /* Of so many waiters, readers and holders of permits redlock_inspect() tells the tokens:
@@ -488,7 +488,7 @@ REDLOCK_API int redlock_next_timeout_ms(const redlock *client);
 REDLOCK_API bool redlock_is_busy(const redlock *client);
 
 /* A sentence about the last call on this client that returned an error: what
- * was wrong and what to do.  Valid until the next call.  redlock_place_get() and
+ * was wrong and what to do.  Valid until the next call.  redlock_lease_place() and
  * redlock_node_get() leave no sentence, nor does E_FORKED for a handle of a lease. */
 REDLOCK_API const char *redlock_last_error(const redlock *client);
 

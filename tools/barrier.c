@@ -42,11 +42,11 @@ const char barrier_help[] =
 
 struct barrier {
     struct session session;
-    redlock_party *party;
+    redlock_barrier *party;
     int signal; /* that made it leave; 0: none did */
 };
 
-static bool put_json(struct barrier *barrier, const redlock_passage *passage)
+static bool put_json(struct barrier *barrier, const redlock_barrier_result *passage)
 {
     struct text out = {0};
     struct json json = outcome_json(&out, passage->code, passage->text);
@@ -65,14 +65,14 @@ static bool put_json(struct barrier *barrier, const redlock_passage *passage)
     return session_put(&barrier->session, &out);
 }
 
-static void tell_over(const char *name, const redlock_passage *passage)
+static void tell_over(const char *name, const redlock_barrier_result *passage)
 {
     bool is_last = passage->latest >= REDLOCK_GENERATION_MAX;
     say("%s: %s: give %s", name, passage->text,
         is_last ? "another name, as there is no later one" : "a generation above that");
 }
 
-static void tell(const struct barrier *barrier, const redlock_passage *passage)
+static void tell(const struct barrier *barrier, const redlock_barrier_result *passage)
 {
     const struct options *options = barrier->session.options;
     const char *name = options->names[0].bytes;
@@ -89,13 +89,13 @@ static void tell(const struct barrier *barrier, const redlock_passage *passage)
         say("%s: %s", name, passage->text);
 }
 
-static int status_of(const struct barrier *barrier, const redlock_passage *passage)
+static int status_of(const struct barrier *barrier, const redlock_barrier_result *passage)
 {
     bool left = barrier->signal && passage->code == REDLOCK_E_CANCELLED;
     return left ? EXIT_SIGNAL + barrier->signal : exit_for(passage->code);
 }
 
-static void on_passage(redlock_party *party, const redlock_passage *passage, void *data)
+static void on_passage(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
 {
     struct barrier *barrier = data;
     bool done = true;
@@ -103,7 +103,7 @@ static void on_passage(redlock_party *party, const redlock_passage *passage, voi
         done = put_json(barrier, passage);
     else
         tell(barrier, passage);
-    redlock_party_free(party);
+    redlock_barrier_free(party);
     barrier->party = NULL;
     session_end(&barrier->session, done ? status_of(barrier, passage) : EXIT_OUTPUT,
                 OWED_TIMEOUT_MS);
@@ -116,7 +116,7 @@ static void on_signal(void *data, int number)
     if (!barrier->party)
         session_end_by_signal(&barrier->session, number, NULL);
     else
-        redlock_depart(barrier->party);
+        redlock_barrier_leave(barrier->party);
 }
 
 /* ---- Arriving ----------------------------------------------------------- */
@@ -131,8 +131,9 @@ static void begin(void *data)
     terms.ttl_ms = options->ttl_ms;
     terms.wait_ms = options->wait_ms;
     terms.token = options->token;
-    redlock_code code = redlock_arrive(barrier->session.client, &barrier->party,
-                                       options->names[0].bytes, &terms, on_passage, barrier);
+    redlock_code code =
+        redlock_barrier_arrive(barrier->session.client, &barrier->party, options->names[0].bytes,
+                               &terms, on_passage, barrier);
     if (code != REDLOCK_OK)
         session_refused(&barrier->session, "cannot arrive", code);
 }

@@ -502,7 +502,7 @@ static void on_begin(void *data)
     struct breakage *breakage = &breaker->breakage;
     const struct options *options = breaker->session.options;
     breakage->options = options;
-    breakage->masters = redlock_nodes(breaker->session.client);
+    breakage->masters = redlock_node_count(breaker->session.client);
     breakage->quorum = redlock_quorum(breakage->masters, (unsigned)options->spare);
     note_given(&breaker->given, options->holder);
     ev_init(&breaker->again, on_again);

@@ -161,14 +161,14 @@ static void say_validity(const struct hold *hold, const redlock_event *event)
  * only block others. */
 static void held(struct hold *hold, const redlock_event *event)
 {
-    int64_t valid_ms = redlock_valid_for(hold->lease);
-    if (!put_success(hold, event, redlock_token(hold->lease), valid_ms)) {
-        redlock_release(hold->lease);
+    int64_t valid_ms = redlock_lease_valid_for(hold->lease);
+    if (!put_success(hold, event, redlock_lease_token(hold->lease), valid_ms)) {
+        redlock_lease_release(hold->lease);
         return;
     }
     if (hold->session.options->command->bit == FOR_LOCK)
         say_validity(hold, event);
-    redlock_code code = redlock_detach(hold->lease);
+    redlock_code code = redlock_lease_detach(hold->lease);
     if (code != REDLOCK_OK) {
         say("the lease ended while it was printed");
         session_end(&hold->session, EXIT_LOST, OWED_TIMEOUT_MS);
@@ -187,7 +187,7 @@ static bool is_short(const struct hold *hold, const redlock_event *event)
 /* Nothing renews it behind this process; so it is made to last for its ttl before it is told. */
 static void acquired(struct hold *hold, const redlock_event *event)
 {
-    if (!is_short(hold, event) || redlock_extend(hold->lease, 0) != REDLOCK_OK)
+    if (!is_short(hold, event) || redlock_lease_extend(hold->lease, 0) != REDLOCK_OK)
         held(hold, event);
 }
 
@@ -197,7 +197,7 @@ static void not_extended(struct hold *hold, const redlock_event *event)
     if (!hold->session.options->quiet)
         say_at(REDLOCK_LOG_WARNING,
                "locked for %s only: too few masters renewed it to its ttl; extend it, or unlock it",
-               duration_show(span, redlock_valid_for(hold->lease)));
+               duration_show(span, redlock_lease_valid_for(hold->lease)));
     held(hold, event);
 }
 
@@ -263,7 +263,7 @@ static void on_signal(void *data, int number)
         session_end_by_signal(&hold->session, number, NULL);
     } else if (hold->stopped_by == 0 && hold->session.options->command->bit == FOR_LOCK) {
         hold->stopped_by = number;
-        redlock_release(hold->lease);
+        redlock_lease_release(hold->lease);
     }
 }
 

@@ -51,7 +51,7 @@ const char latch_help[] =
 
 typedef redlock_code latch_function(redlock *client, redlock_latch **call, const char *name,
                                     const redlock_latch_options *terms,
-                                    redlock_tally_callback *callback, void *data);
+                                    redlock_latch_callback *callback, void *data);
 
 struct latch {
     struct session session;
@@ -65,7 +65,7 @@ static const char *text_of(redlock_code code)
     return code == REDLOCK_E_HELD ? "there is a latch already" : redlock_code_text(code);
 }
 
-static bool put_json(struct latch *latch, const redlock_tally *tally)
+static bool put_json(struct latch *latch, const redlock_latch_result *tally)
 {
     const struct options *options = latch->session.options;
     struct text out = {0};
@@ -84,7 +84,7 @@ static bool put_json(struct latch *latch, const redlock_tally *tally)
     return session_put(&latch->session, &out);
 }
 
-static bool put(struct latch *latch, const redlock_tally *tally)
+static bool put(struct latch *latch, const redlock_latch_result *tally)
 {
     const char *action = latch->session.options->action;
     struct text out = {0};
@@ -96,7 +96,7 @@ static bool put(struct latch *latch, const redlock_tally *tally)
     return !out.bytes || session_put(&latch->session, &out);
 }
 
-static void tell_undecided(const struct latch *latch, const redlock_tally *tally)
+static void tell_undecided(const struct latch *latch, const redlock_latch_result *tally)
 {
     const char *name = latch->session.options->names[0].bytes;
     if (tally->arrival[0])
@@ -109,7 +109,7 @@ static void tell_undecided(const struct latch *latch, const redlock_tally *tally
             name, tally->answered, tally->masters, tally->id);
 }
 
-static void tell(const struct latch *latch, const redlock_tally *tally)
+static void tell(const struct latch *latch, const redlock_latch_result *tally)
 {
     const char *name = latch->session.options->names[0].bytes;
     if (tally->undecided)
@@ -131,13 +131,13 @@ static void tell(const struct latch *latch, const redlock_tally *tally)
         session_say_refused(&latch->session);
 }
 
-static int status_of(const struct latch *latch, const redlock_tally *tally)
+static int status_of(const struct latch *latch, const redlock_latch_result *tally)
 {
     bool ended = latch->signal && tally->code == REDLOCK_E_CANCELLED;
     return ended ? EXIT_SIGNAL + latch->signal : exit_for(tally->code);
 }
 
-static void on_tally(redlock_latch *call, const redlock_tally *tally, void *data)
+static void on_tally(redlock_latch *call, const redlock_latch_result *tally, void *data)
 {
     struct latch *latch = data;
     bool done = true;

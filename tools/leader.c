@@ -89,7 +89,7 @@ static int status_of(const redlock_leader *told)
 
 static void explain_masters(struct text *out, redlock *client)
 {
-    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+    for (unsigned i = 0; i < redlock_node_count(client); i++) {
         redlock_node node;
         if (redlock_node_get(client, i, &node) != REDLOCK_OK || node.state == REDLOCK_NODE_UP)
             continue;
@@ -152,8 +152,9 @@ static void on_signal(void *data, int number)
 static void on_begin(void *data)
 {
     struct leader *leader = data;
-    redlock_code code = redlock_observe(leader->session.client, &leader->observer,
-                                        leader->session.options->names[0].bytes, on_leader, leader);
+    redlock_code code =
+        redlock_observer_begin(leader->session.client, &leader->observer,
+                               leader->session.options->names[0].bytes, on_leader, leader);
     if (code != REDLOCK_OK)
         session_refused(&leader->session, "cannot observe", code);
 }

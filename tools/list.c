@@ -278,7 +278,7 @@ static void wait_for_others(struct list *list)
     ev_timer_start(list->session.loop, &list->late);
 }
 
-static void note_found(struct list *list, const redlock_found *found)
+static void note_found(struct list *list, const redlock_survey_page *found)
 {
     struct surveyed *surveyed = &list->surveyed[found->node];
     surveyed->ended = found->last;
@@ -292,7 +292,7 @@ static void note_found(struct list *list, const redlock_found *found)
         name_set_add(&list->names, &found->names[i]);
 }
 
-static void on_found(redlock_survey *survey, const redlock_found *found, void *data)
+static void on_found(redlock_survey *survey, const redlock_survey_page *found, void *data)
 {
     struct list *list = data;
     (void)survey;
@@ -312,7 +312,7 @@ static void on_begin(void *data)
 {
     struct list *list = data;
     const struct options *options = list->session.options;
-    list->masters = redlock_nodes(list->session.client);
+    list->masters = redlock_node_count(list->session.client);
     list->quorum = redlock_quorum(list->masters, (unsigned)options->spare);
     list->began = boot_ms();
     ev_init(&list->late, on_late);

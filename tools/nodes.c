@@ -385,7 +385,7 @@ static void adopt_all(struct doctor *doctor)
         redlock_node node;
         if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK &&
             node.state == REDLOCK_NODE_ABSTAINS)
-            redlock_adopt(doctor->session.client, i);
+            redlock_node_adopt(doctor->session.client, i);
     }
 }
 
@@ -411,7 +411,7 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 static void on_begin(void *data)
 {
     struct doctor *doctor = data;
-    doctor->masters = redlock_nodes(doctor->session.client);
+    doctor->masters = redlock_node_count(doctor->session.client);
     unsigned plain = redlock_quorum(doctor->masters, 0);
     doctor->quorum = redlock_quorum(doctor->masters, (unsigned)doctor->session.options->spare);
     doctor->wrong = 2 * doctor->quorum - doctor->masters - 1;

@@ -24,7 +24,7 @@ static void on_log(redlock_level level, const char *text, void *data)
 /* Adds which masters make the list wrong. */
 static void note_refused(struct text *out, const redlock *client)
 {
-    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+    for (unsigned i = 0; i < redlock_node_count(client); i++) {
         redlock_node node;
         if (redlock_node_get(client, i, &node) == REDLOCK_OK && node.state == REDLOCK_NODE_REFUSED)
             text_format(out, "%s%s %s", out->length > 0 ? "; " : "", node.node, node.text);
@@ -34,7 +34,7 @@ static void note_refused(struct text *out, const redlock *client)
 /* So many are wrong that the others are no quorum: the failure tells of all. */
 static bool list_leaves_no_quorum(const struct session *session)
 {
-    unsigned masters = redlock_nodes(session->client), wrong = 0;
+    unsigned masters = redlock_node_count(session->client), wrong = 0;
     redlock_node node;
     for (unsigned i = 0; i < masters; i++)
         wrong += redlock_node_get(session->client, i, &node) == REDLOCK_OK &&
@@ -166,7 +166,7 @@ static unsigned count_connected(const redlock *client)
 {
     unsigned connected = 0;
     redlock_node node;
-    for (unsigned i = 0; i < redlock_nodes(client); i++)
+    for (unsigned i = 0; i < redlock_node_count(client); i++)
         connected += get_connected(client, i, &node);
     return connected;
 }
@@ -176,7 +176,7 @@ static unsigned count_connected(const redlock *client)
 static void on_node(redlock *client, unsigned index, void *data)
 {
     struct session *session = data;
-    unsigned quorum = redlock_quorum(redlock_nodes(client), (unsigned)session->options->spare);
+    unsigned quorum = redlock_quorum(redlock_node_count(client), (unsigned)session->options->spare);
     tell_of_refused(session, index);
     if (!session->quorum_up && !session->patient && count_connected(client) >= quorum) {
         session->quorum_up = true;
@@ -210,7 +210,7 @@ static void plan_begin(struct session *session)
 static bool an_answer_is_on_its_way(const struct session *session)
 {
     redlock_node node;
-    for (unsigned i = 0; i < redlock_nodes(session->client); i++)
+    for (unsigned i = 0; i < redlock_node_count(session->client); i++)
         if (get_connected(session->client, i, &node) && node.in_flight > 0)
             return true;
     return false;

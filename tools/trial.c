@@ -98,7 +98,7 @@ static void on_waiter(redlock_lease *lease, const redlock_event *event, void *da
 }
 
 static bool ask(struct trial *trial, redlock_lease **lease, int64_t wait_ms,
-                redlock_callback *callback)
+                redlock_lease_callback *callback)
 {
     redlock_lease_options terms = REDLOCK_LEASE_INIT;
     redlock_name names[2];
@@ -149,14 +149,14 @@ static void on_log(redlock_level level, const char *line, void *data)
 static bool is_queued(const struct trial *trial)
 {
     redlock_place place;
-    return redlock_place_get(trial->waiter, &place) == REDLOCK_OK && place.expires_ms >= 0;
+    return redlock_lease_place(trial->waiter, &place) == REDLOCK_OK && place.expires_ms >= 0;
 }
 
 /* The master hands the lock over in the script that releases it, and tells the waiter there. */
 static void give_to_waiter(struct trial *trial)
 {
     trial->released = true;
-    if (trial->finding.unheard.length > 0 || redlock_release(trial->holder) != REDLOCK_OK)
+    if (trial->finding.unheard.length > 0 || redlock_lease_release(trial->holder) != REDLOCK_OK)
         end(trial);
 }
 

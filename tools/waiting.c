@@ -56,7 +56,7 @@ static void show_left(struct text *out, const redlock_event *event)
 static void show_place(struct text *out, const redlock_lease *lease)
 {
     redlock_place place;
-    if (redlock_place_get(lease, &place) != REDLOCK_OK)
+    if (redlock_lease_place(lease, &place) != REDLOCK_OK)
         return;
     if (place.position == 0)
         text_format(out, ", we are next");

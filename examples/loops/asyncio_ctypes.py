@@ -10,7 +10,7 @@ P, S = ctypes.c_void_p, ctypes.c_char_p
 lib.redlock_open.argtypes = [ctypes.POINTER(P), P, P, S, ctypes.c_size_t]
 lib.redlock_acquire.argtypes = [P, ctypes.POINTER(P), S, P, P, P]
 lib.redlock_event_name.restype = S
-lib.redlock_valid_for.restype = ctypes.c_int64
+lib.redlock_lease_valid_for.restype = ctypes.c_int64
 CALLBACK = ctypes.CFUNCTYPE(None, P, ctypes.POINTER(ctypes.c_int), P)
 
 
@@ -36,11 +36,11 @@ async def work(client):
     steps, lease = 10, Lease(client, b"ten-steps")
     if await lease.wait_for("acquired", "not acquired") == "acquired":
         # One step takes less than 200 ms: none is begun with less validity than that.
-        while steps and (valid := lib.redlock_valid_for(lease.handle)) > 200:
+        while steps and (valid := lib.redlock_lease_valid_for(lease.handle)) > 200:
             print(f"{steps} to go, valid for {valid} ms")
             steps -= 1
             await asyncio.sleep(0.1)
-        lib.redlock_release(lease.handle)
+        lib.redlock_lease_release(lease.handle)
         await lease.wait_for("released")
     lib.redlock_lease_free(lease.handle)
     return steps > 0

@@ -9,11 +9,11 @@ static GMainLoop *loop;
 /* One step takes less than 200 ms: none is begun with less validity than that. */
 static gboolean work(gpointer lease)
 {
-    if (redlock_valid_for(lease) > 200 && steps > 0) {
-        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_valid_for(lease));
+    if (redlock_lease_valid_for(lease) > 200 && steps > 0) {
+        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_lease_valid_for(lease));
         return G_SOURCE_CONTINUE;
     }
-    redlock_release(lease); /* also when it was lost: RELEASED ends every lease */
+    redlock_lease_release(lease); /* also when it was lost: RELEASED ends every lease */
     return G_SOURCE_REMOVE;
 }
 

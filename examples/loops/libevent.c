@@ -13,12 +13,12 @@ static struct event *ready, *timer;
 static void work(evutil_socket_t fd, short events, void *data)
 {
     (void)fd, (void)events, (void)data;
-    if (redlock_valid_for(held) > 200 && steps > 0) {
-        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_valid_for(held));
+    if (redlock_lease_valid_for(held) > 200 && steps > 0) {
+        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_lease_valid_for(held));
         return;
     }
     event_del(timer);
-    redlock_release(held); /* also when it was lost: RELEASED ends every lease */
+    redlock_lease_release(held); /* also when it was lost: RELEASED ends every lease */
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)

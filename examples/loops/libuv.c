@@ -11,12 +11,12 @@ static uv_timer_t timer;
 static void work(uv_timer_t *of)
 {
     redlock_lease *lease = of->data;
-    if (redlock_valid_for(lease) > 200 && steps > 0) {
-        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_valid_for(lease));
+    if (redlock_lease_valid_for(lease) > 200 && steps > 0) {
+        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_lease_valid_for(lease));
         return;
     }
     uv_timer_stop(of);
-    redlock_release(lease); /* also when it was lost: RELEASED ends every lease */
+    redlock_lease_release(lease); /* also when it was lost: RELEASED ends every lease */
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)

@@ -22,11 +22,11 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 /* One step takes less than 200 ms: none is begun with less validity than that. */
 static void work(void)
 {
-    if (redlock_valid_for(held) > 200 && steps > 0) {
-        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_valid_for(held));
+    if (redlock_lease_valid_for(held) > 200 && steps > 0) {
+        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_lease_valid_for(held));
         return;
     }
-    redlock_release(held); /* also when it was lost: RELEASED ends every lease */
+    redlock_lease_release(held); /* also when it was lost: RELEASED ends every lease */
     held = NULL;
 }
 

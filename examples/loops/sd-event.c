@@ -10,12 +10,12 @@ static sd_event *loop;
 /* One step takes less than 200 ms: none is begun with less validity than that. */
 static int work(sd_event_source *timer, uint64_t at, void *lease)
 {
-    if (redlock_valid_for(lease) > 200 && steps > 0) {
-        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_valid_for(lease));
+    if (redlock_lease_valid_for(lease) > 200 && steps > 0) {
+        printf("%d to go, valid for %lld ms\n", steps--, (long long)redlock_lease_valid_for(lease));
         sd_event_source_set_time(timer, at + 100000);
         return sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
     }
-    redlock_release(lease); /* also when it was lost: RELEASED ends every lease */
+    redlock_lease_release(lease); /* also when it was lost: RELEASED ends every lease */
     return 0;
 }
 

@@ -4,17 +4,17 @@
  * redlock.h includes this file, and is where its contract stands.
  *
  *   redlock_acquire()        asks for a lease; so does redlock_acquire_names(), for several names
- *   redlock_callback         gets what becomes of it: redlock_event
- *   redlock_valid_for()      how long it is good for, now
- *   redlock_fence()          a number for the resource to refuse late holders by
- *   redlock_slot()           which of the permits of a name it is
- *   redlock_place_get()      its place in the queue, while it waits
- *   redlock_extend()         renews it now
- *   redlock_downgrade(), redlock_upgrade(), redlock_is_shared()
+ *   redlock_lease_callback         gets what becomes of it: redlock_event
+ *   redlock_lease_valid_for()      how long it is good for, now
+ *   redlock_lease_fence()          a number for the resource to refuse late holders by
+ *   redlock_lease_slot()           which of the permits of a name it is
+ *   redlock_lease_place()      its place in the queue, while it waits
+ *   redlock_lease_extend()         renews it now
+ *   redlock_lease_downgrade(), redlock_lease_upgrade(), redlock_lease_is_shared()
  *                            a writer becomes a reader, and the only reader the writer
- *   redlock_release(), redlock_lease_free()
+ *   redlock_lease_release(), redlock_lease_free()
  *                            give it back
- *   redlock_detach(), redlock_attach(), redlock_release_token(), redlock_token()
+ *   redlock_lease_detach(), redlock_attach(), redlock_release_token(), redlock_lease_token()
  *                            leave it to another process, which has its token
  *   redlock_release_permit() the same for one of the permits of a name
  *   redlock_inspect()        who has a name, and who waits for it
@@ -32,17 +32,17 @@ extern "C" {
 typedef enum redlock_event_kind {
     REDLOCK_ACQUIRED,     /* the lease is yours for event->valid_ms */
     REDLOCK_NOT_ACQUIRED, /* final; event->code says why */
-    REDLOCK_EXTENDED,     /* redlock_extend() succeeded */
-    REDLOCK_NOT_EXTENDED, /* redlock_extend() failed; the lease is still valid for valid_ms */
+    REDLOCK_EXTENDED,     /* redlock_lease_extend() succeeded */
+    REDLOCK_NOT_EXTENDED, /* redlock_lease_extend() failed; the lease is still valid for valid_ms */
     REDLOCK_AT_RISK,      /* still yours, but on a bare quorum, or a renewal missed the quorum */
     REDLOCK_HEALTHY,      /* no longer at risk */
     REDLOCK_LOST,         /* final; told valid_ms BEFORE the lease ends: stop now */
     REDLOCK_RELEASED,     /* final; event->code tells whether the lease was still yours */
     REDLOCK_SEEN,         /* the answer to redlock_inspect(); final */
-    REDLOCK_CHANGED, /* redlock_downgrade(): readers can come in.  redlock_upgrade(): from now on
-                      * the lease is exclusive */
-    REDLOCK_NOT_CHANGED, /* redlock_upgrade() failed; the lease is what it was */
-    REDLOCK_ANNOUNCED    /* a quorum of masters says what was given to redlock_announce() */
+    REDLOCK_CHANGED, /* redlock_lease_downgrade(): readers can come in.  redlock_lease_upgrade():
+                      * from now on the lease is exclusive */
+    REDLOCK_NOT_CHANGED, /* redlock_lease_upgrade() failed; the lease is what it was */
+    REDLOCK_ANNOUNCED    /* a quorum of masters says what was given to redlock_lease_announce() */
 } redlock_event_kind;
 
 /* The answer of one master. */
@@ -108,7 +108,7 @@ typedef struct redlock_event {
 } redlock_event;
 
 /* `event` and all that it points to live until the callback returns; `data` is yours. */
-typedef void redlock_callback(redlock_lease *lease, const redlock_event *event, void *data);
+typedef void redlock_lease_callback(redlock_lease *lease, const redlock_event *event, void *data);
 
 /*
  * Options of one lease; start from REDLOCK_LEASE_INIT.
@@ -132,7 +132,7 @@ typedef struct redlock_lease_options {
      * waiter is first on the masters too), and a waiter that comes up to 50 ms after
      * another drew a place in the queue may use that place.  A client that reaches no
      * quorum has no place in the queue until it does.  0: one try.  REDLOCK_FOREVER:
-     * until cancelled (redlock_release()).
+     * until cancelled (redlock_lease_release()).
      *   The masters hand a lease over for 3 s at most, of which event->valid_ms tells.  The library
      * renews it to its ttl within half a second of ACQUIRED, also if `renew` is false. */
     int64_t wait_ms;
@@ -148,10 +148,10 @@ typedef struct redlock_lease_options {
 
     /* The library renews the lease: about ttl/3 after the last renewal, sooner if that
      * would leave less than half of the time up to LOST.  Default true.  If false, the
-     * lease ends (LOST) unless redlock_extend() is called. */
+     * lease ends (LOST) unless redlock_lease_extend() is called. */
     bool renew;
 
-    /* The lease has a fencing token, see redlock_fence().  Default false: a plain
+    /* The lease has a fencing token, see redlock_lease_fence().  Default false: a plain
      * lease costs the masters less. */
     bool fence;
 
@@ -181,21 +181,21 @@ typedef struct redlock_lease_options {
 
     /* K, 1 to REDLOCK_PERMITS_MAX: the lease is one of K permits of its one name, so that at most
      * K clients have one; 0 (the default): it is the name itself.  Each permit is a slot, which its
-     * holder has exclusively: see redlock_slot().  All else of a lease is as ever, also the fence.
-     *   Use the same K everywhere.  Of clients with different ones each takes slots below its own
-     * K, so the largest K is the bound, and after it was lowered slots beyond it drain.
-     *   A lease that waits stands in the queue of one slot, first come, first served; a slot with
-     * nobody in its queue is offered to the lease that has waited longest.  The first of a queue
-     * that hears of a later lease at the head of another one stands there as well, in at most 16
-     * more queues: so of up to 17 permits the lease that has waited longest is passed by later ones
-     * for a refresh (1 s) at most, and once for each slot.  A lease with others ahead in its queue
-     * may be passed for as long once more after each of them.
-     *   A permit and the name itself have nothing to do with each other: who holds the name
-     * exclusively keeps nobody from a permit.  A lease with a permit cannot be detached,
-     * downgraded or upgraded.  E_ARGUMENT: below 0 or above the maximum, with several names,
-     * with a shared one, with redlock_attach(), with `reentrant`, or if K times the bytes of the
-     * name is above REDLOCK_PERMITS_BYTES_MAX, for a master looks at all slots at once: 1,024
-     * permits are of a name of 256 bytes at most, and a name of 1,024 bytes has 256. */
+     * holder has exclusively: see redlock_lease_slot().  All else of a lease is as ever, also the
+     * fence. Use the same K everywhere.  Of clients with different ones each takes slots below its
+     * own K, so the largest K is the bound, and after it was lowered slots beyond it drain. A lease
+     * that waits stands in the queue of one slot, first come, first served; a slot with nobody in
+     * its queue is offered to the lease that has waited longest.  The first of a queue that hears
+     * of a later lease at the head of another one stands there as well, in at most 16 more queues:
+     * so of up to 17 permits the lease that has waited longest is passed by later ones for a
+     * refresh (1 s) at most, and once for each slot.  A lease with others ahead in its queue may be
+     * passed for as long once more after each of them. A permit and the name itself have nothing to
+     * do with each other: who holds the name exclusively keeps nobody from a permit.  A lease with
+     * a permit cannot be detached, downgraded or upgraded.  E_ARGUMENT: below 0 or above the
+     * maximum, with several names, with a shared one, with redlock_attach(), with `reentrant`, or
+     * if K times the bytes of the name is above REDLOCK_PERMITS_BYTES_MAX, for a master looks at
+     * all slots at once: 1,024 permits are of a name of 256 bytes at most, and a name of 1,024
+     * bytes has 256. */
     int64_t permits;
 } redlock_lease_options;
 
@@ -249,9 +249,9 @@ typedef struct redlock_name {
  * Sends SET name token NX PX ttl (several names, a fence, a wait, a shared name: one script) to
  * all masters in parallel.  `callback` gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any
  * number of AT_RISK, HEALTHY, EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED; then LOST, RELEASED, or
- * LOST and, after a redlock_release(), RELEASED.  ACQUIRED is told only if a quorum granted the
- * lease and now < valid_until - margin, tested last, immediately before the callback.  The code of
- * NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY, or, where
+ * LOST and, after a redlock_lease_release(), RELEASED.  ACQUIRED is told only if a quorum granted
+ * the lease and now < valid_until - margin, tested last, immediately before the callback.  The code
+ * of NOT_ACQUIRED is E_HELD, E_UNAVAILABLE, E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY, or, where
  * the list leaves no quorum, E_REPLICA, E_SAME_MASTER or E_NO_MASTER.  E_HELD: as a quorum of
  * masters answered last, another holder or a waiter has a name.  E_UNAVAILABLE: too few answered
  * that, and event->votes has the reasons.
@@ -266,14 +266,15 @@ typedef struct redlock_name {
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire(redlock *client, redlock_lease **lease,
                                                           const char *name,
                                                           const redlock_lease_options *options,
-                                                          redlock_callback *callback, void *data);
+                                                          redlock_lease_callback *callback,
+                                                          void *data);
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
     redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
-    const redlock_lease_options *options, redlock_callback *callback, void *data);
+    const redlock_lease_options *options, redlock_lease_callback *callback, void *data);
 
 /*
  * Takes charge of a lease that another process acquired, by its token (see
- * redlock_token(), redlock_detach()): renews it on all masters that vote, without ever
+ * redlock_lease_token(), redlock_lease_detach()): renews it on all masters that vote, without ever
  * setting it where it is gone.  The callback gets ACQUIRED if a quorum still had the
  * lease, NOT_ACQUIRED with E_GONE if so many have it no more that no quorum can have it,
  * and with E_UNAVAILABLE if that is not known.  A master that abstains may have come up with
@@ -288,18 +289,19 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redloc
                                                          const redlock_name *names, size_t count,
                                                          const char *token,
                                                          const redlock_lease_options *options,
-                                                         redlock_callback *callback, void *data);
+                                                         redlock_lease_callback *callback,
+                                                         void *data);
 
 /*
  * Gives back, by its token, a lease that another process acquired.  The
- * callback gets RELEASED once, as after redlock_release(), but the word of a master that
+ * callback gets RELEASED once, as after redlock_lease_release(), but the word of a master that
  * abstains confirms nothing: it may have come up with a token that was given back before.  So
  * E_UNAVAILABLE may be told though all masters have deleted the token.  The handle is to be
  * freed; returns as redlock_acquire_names().
  */
-REDLOCK_API REDLOCK_MUST_USE redlock_code
-redlock_release_token(redlock *client, redlock_lease **lease, const redlock_name *names,
-                      size_t count, const char *token, redlock_callback *callback, void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_release_token(
+    redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
+    const char *token, redlock_lease_callback *callback, void *data);
 
 /*
  * The same for the slot (0 to REDLOCK_PERMITS_MAX - 1, else E_ARGUMENT) of one of the permits of
@@ -307,7 +309,7 @@ redlock_release_token(redlock *client, redlock_lease **lease, const redlock_name
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code
 redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_name *name, int slot,
-                       const char *token, redlock_callback *callback, void *data);
+                       const char *token, redlock_lease_callback *callback, void *data);
 
 /*
  * Asks every master for the holder of the names and for their waiters, and changes
@@ -328,7 +330,8 @@ redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_nam
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlock_lease **lease,
                                                           const redlock_name *names, size_t count,
-                                                          redlock_callback *callback, void *data);
+                                                          redlock_lease_callback *callback,
+                                                          void *data);
 
 /* ---- Which names there are -------------------------------------------------- */
 
@@ -336,7 +339,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlo
 typedef struct redlock_survey redlock_survey;
 
 /* What one master has told next.  A name may be told more than once. */
-typedef struct redlock_found {
+typedef struct redlock_survey_page {
     unsigned node;             /* the index of the master */
     redlock_code code;         /* OK; E_UNAVAILABLE: it tells no more, text says why */
     bool last;                 /* it has told all, or tells no more */
@@ -347,9 +350,9 @@ typedef struct redlock_found {
     uint64_t keys;      /* of its database */
     uint64_t left_out;  /* names so far that are too long for an answer: above 130,000 bytes
                          * together with those that the master keeps beside them */
-} redlock_found;
+} redlock_survey_page;
 
-typedef void redlock_survey_callback(redlock_survey *survey, const redlock_found *found,
+typedef void redlock_survey_callback(redlock_survey *survey, const redlock_survey_page *found,
                                      void *data);
 
 /*
@@ -383,7 +386,7 @@ REDLOCK_API void redlock_survey_free(redlock_survey *survey);
  * it is right even when the loop is late.  Call it before each step that needs the
  * lock: a lease is not a mutex that waits for you.
  */
-REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
+REDLOCK_API int64_t redlock_lease_valid_for(const redlock_lease *lease);
 
 /*
  * The lease's fencing token, for the protected resource to check: a holder that
@@ -394,7 +397,7 @@ REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
  * of any of the names: if one acquire had ended before another sent its first
  * request, its fence is the smaller one, whatever clocks, delays, pauses and expiry
  * do.  Readers that have a name at the same time may have equal fences.  It is the same for all
- * names of the lease, and renewals do not change it; redlock_upgrade() does.
+ * names of the lease, and renewals do not change it; redlock_lease_upgrade() does.
  * Fences grow across restarts of masters while the masters' wall clocks agree within
  * clock_skew_ms, and while no more masters are wrong than options.spare: with 0 and
  * an odd number of masters a single FLUSHALL, eviction, failover or lie may let the
@@ -403,7 +406,7 @@ REDLOCK_API int64_t redlock_valid_for(const redlock_lease *lease);
  * 0 before ACQUIRED was told, for a lease that asked for no fence, and for NULL.  It
  * stays readable until the handle is freed.
  */
-REDLOCK_API int64_t redlock_fence(const redlock_lease *lease);
+REDLOCK_API int64_t redlock_lease_fence(const redlock_lease *lease);
 
 /*
  * The slot of a lease that is one of K permits: 0 to K - 1.  No two clients have the same slot of a
@@ -411,7 +414,7 @@ REDLOCK_API int64_t redlock_fence(const redlock_lease *lease);
  * slot checks the fences of that slot.  It is known from ACQUIRED on, and stays readable until the
  * handle is freed.  -1 before, for a lease that asked for no permit, and for NULL.
  */
-REDLOCK_API int redlock_slot(const redlock_lease *lease);
+REDLOCK_API int redlock_lease_slot(const redlock_lease *lease);
 
 typedef struct redlock_place {
     unsigned position;  /* number of waiters ahead, in this client and on the masters */
@@ -425,7 +428,7 @@ typedef struct redlock_place {
  * Returns REDLOCK_OK, or E_STATE if the lease is not in the queue: not yet, not any
  * more, or while no quorum of masters answers; E_FORKED.
  */
-REDLOCK_API redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place);
+REDLOCK_API redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *place);
 
 /*
  * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
@@ -434,7 +437,7 @@ REDLOCK_API redlock_code redlock_place_get(const redlock_lease *lease, redlock_p
  * Returns REDLOCK_OK, E_STATE if the lease is not held or an extend is already
  * under way, E_TTL (also below 0), E_FORKED.
  */
-REDLOCK_API redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms);
+REDLOCK_API redlock_code redlock_lease_extend(redlock_lease *lease, int64_t ttl_ms);
 
 /*
  * Makes a writer a reader: from this call on the lease has all its names shared, and
@@ -446,7 +449,7 @@ REDLOCK_API redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms);
  * Returns REDLOCK_OK, E_STATE if the lease is not held, has all its names shared
  * already, or if a change is under way; E_FORKED.
  */
-REDLOCK_API redlock_code redlock_downgrade(redlock_lease *lease);
+REDLOCK_API redlock_code redlock_lease_downgrade(redlock_lease *lease);
 
 /*
  * Makes a reader the writer, if on a quorum of masters it is the only reader: one try
@@ -466,12 +469,12 @@ REDLOCK_API redlock_code redlock_downgrade(redlock_lease *lease);
  * by redlock_attach() (what its former holder sent may yet arrive), or if a change is
  * under way; E_FORKED.
  */
-REDLOCK_API redlock_code redlock_upgrade(redlock_lease *lease);
+REDLOCK_API redlock_code redlock_lease_upgrade(redlock_lease *lease);
 
 /* The lease has a name shared: it was asked for so, or was made so by a downgrade.
- * After an upgrade it says so until CHANGED is told.  Ask redlock_valid_for() as well:
+ * After an upgrade it says so until CHANGED is told.  Ask redlock_lease_valid_for() as well:
  * a lease that is not held any more may say anything.  False for NULL. */
-REDLOCK_API bool redlock_is_shared(const redlock_lease *lease);
+REDLOCK_API bool redlock_lease_is_shared(const redlock_lease *lease);
 
 /*
  * Ends validity at once.  Then the lease goes to the next waiter of this client
@@ -489,7 +492,7 @@ REDLOCK_API bool redlock_is_shared(const redlock_lease *lease);
  * Returns REDLOCK_OK, or E_STATE after NOT_ACQUIRED, RELEASED or a first call, and
  * for a handle of redlock_inspect() or redlock_release_token(); E_FORKED.
  */
-REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
+REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
 
 /*
  * Frees the handle and leaves the lease to its ttl, for another process to
@@ -497,12 +500,12 @@ REDLOCK_API redlock_code redlock_release(redlock_lease *lease);
  * Once this has returned no renewal of the lease is written or repeated.  One that is on its way
  * does not take the names again after another process has given them back by this library.
  * A lease that waited may have been handed over for 3 s at most (see wait_ms): if that is too
- * short, redlock_extend() it and wait for EXTENDED first.
+ * short, redlock_lease_extend() it and wait for EXTENDED first.
  * Returns REDLOCK_OK, or E_STATE if the lease is not held, or was downgraded or upgraded,
  * be it in vain (what was sent about that may yet arrive, and only this client knows), or
  * E_FORKED; after an error the handle lives on.
  */
-REDLOCK_API redlock_code redlock_detach(redlock_lease *lease);
+REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 
 /*
  * Frees the handle, in any state, inside its own callback too.  A lease that is
@@ -517,7 +520,7 @@ REDLOCK_API void redlock_lease_free(redlock_lease *lease);
  * over in memory among the waiters of one client keeps its token: do not use the
  * token of a lease that you have released.  The string lives as long as the handle;
  * its text is stable once ACQUIRED was told. */
-REDLOCK_API const char *redlock_token(redlock_lease *lease);
+REDLOCK_API const char *redlock_lease_token(redlock_lease *lease);
 
 #ifdef __cplusplus
 }

@@ -3,14 +3,14 @@
  *
  * redlock.h includes this file, and is where its contract stands.
  *
- *   redlock_nodes()       the number of masters
+ *   redlock_node_count()       the number of masters
  *   redlock_node_get()    what is known of one of them
  *   redlock_node_tls()    how it is spoken to under TLS
- *   redlock_adopt()       an operator's word that a restarted master has nothing to forget
+ *   redlock_node_adopt()       an operator's word that a restarted master has nothing to forget
  *   redlock_stats_get()   the counters, as numbers
  *   redlock_stats_text()  the same, and the masters, as OpenMetrics text
  *
- * All but redlock_adopt() only look: they ask no master, and call nobody.  options.on_node of
+ * All but redlock_node_adopt() only look: they ask no master, and call nobody.  options.on_node of
  * redlock.h tells when a master has changed.
  */
 #ifndef REDLOCK_NODES_H
@@ -53,7 +53,7 @@ typedef struct redlock_node {
 /* The number of masters; facts about master `index`, from 0 in the order of the list.
  * The strings are valid until the loop runs again, or the client is freed.
  * E_ARGUMENT if there is no such master. */
-REDLOCK_API unsigned redlock_nodes(const redlock *client);
+REDLOCK_API unsigned redlock_node_count(const redlock *client);
 REDLOCK_API redlock_code redlock_node_get(const redlock *client, unsigned index,
                                           redlock_node *node);
 
@@ -78,7 +78,7 @@ REDLOCK_API redlock_code redlock_node_tls(const redlock *client, unsigned index,
  * another master has a logical clock as high.  Returns REDLOCK_OK, E_STATE if the
  * master is not connected, E_ARGUMENT if there is no such master or the client only
  * looks, E_FORKED. */
-REDLOCK_API redlock_code redlock_adopt(redlock *client, unsigned index);
+REDLOCK_API redlock_code redlock_node_adopt(redlock *client, unsigned index);
 
 /* ---- Counters ----------------------------------------------------------- */
 

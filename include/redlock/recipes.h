@@ -3,19 +3,20 @@
  *
  * Read redlock.h first: its contract on callbacks, threads and lifetimes stands here too.
  *
- *   redlock_campaign()       stands for leader of a name, again and again
- *   redlock_resign()         ends that
- *   redlock_announce()       says something to all who observe the name
- *   redlock_observe()        hears it
- *   redlock_arrive()         waits at a barrier until all parties have arrived
- *   redlock_depart()         waits there no longer
+ *   redlock_campaign_begin()       stands for leader of a name, again and again
+ *   redlock_campaign_resign()         ends that
+ *   redlock_lease_announce()       says something to all who observe the name
+ *   redlock_observer_begin()        hears it
+ *   redlock_barrier_arrive()         waits at a barrier until all parties have arrived
+ *   redlock_barrier_leave()         waits there no longer
  *   redlock_latch_create()   makes a latch, which opens when enough have arrived
  *   redlock_latch_arrive()   arrives at it
  *   redlock_latch_await()    waits until it is open
  *   redlock_latch_count()    tells how many have arrived
  *
- * For threads that wait redlock/sync.h has redlock_sync_announce(), redlock_sync_leader(),
- * redlock_sync_barrier() and redlock_sync_latch_create(), _arrive(), _await() and _count().
+ * For threads that wait redlock/sync.h has redlock_sync_lease_announce(),
+ * redlock_sync_leader_get(), redlock_sync_barrier_arrive() and redlock_sync_latch_create(),
+ * _arrive(), _await() and _count().
  *
  * A leader is whoever holds a lease on a name exclusively, with a fence; its term is the fence.  So
  * at most one leads at any moment, as long as redlock keeps its promises, and terms grow from each
@@ -41,7 +42,7 @@ extern "C" {
 /* ---- Campaigns -------------------------------------------------------------------------- */
 
 /* Somebody who stands for leader of a name: one lease after the other. */
-typedef struct redlock_candidate redlock_candidate;
+typedef struct redlock_campaign redlock_campaign;
 
 /* Start from REDLOCK_CAMPAIGN_INIT. */
 typedef struct redlock_campaign_options {
@@ -58,7 +59,7 @@ typedef struct redlock_campaign_options {
 
     /* Announced as soon as it leads, in each term: 0 to REDLOCK_VALUE_MAX bytes, which are copied;
      * "" and 0 announce that it leads, and no more.  NULL (the default): nothing is announced, and
-     * observers are not told of it, unless redlock_candidate_announce() follows.  Where memory is
+     * observers are not told of it, unless redlock_campaign_announce() follows.  Where memory is
      * out as a term begins, nothing is announced in it, and ANNOUNCED is not told. */
     const void *value;
     size_t length;
@@ -89,62 +90,61 @@ static inline redlock_campaign_options redlock_campaign_init()
 #endif
 
 /*
- * The events of its lease (redlock_callback in redlock/leases.h), of one term after the other:
- * ACQUIRED   it leads; event->fence is its term
- * ANNOUNCED  a quorum of masters says its value
- * LOST       stop leading now: another one may lead when event->valid_ms are over.  With `again` it
- *            stands for another term when the callback has returned
- * RELEASED, NOT_ACQUIRED   final: it resigned, or cannot stand (event->code)
- * `event` lives until the callback returns; `data` is yours.
+ * The events of its lease (redlock_lease_callback in redlock/leases.h), of one term after the
+ * other: ACQUIRED   it leads; event->fence is its term ANNOUNCED  a quorum of masters says its
+ * value LOST       stop leading now: another one may lead when event->valid_ms are over.  With
+ * `again` it stands for another term when the callback has returned RELEASED, NOT_ACQUIRED   final:
+ * it resigned, or cannot stand (event->code) `event` lives until the callback returns; `data` is
+ * yours.
  */
-typedef void redlock_candidate_callback(redlock_candidate *candidate, const redlock_event *event,
-                                        void *data);
+typedef void redlock_campaign_callback(redlock_campaign *candidate, const redlock_event *event,
+                                       void *data);
 
 /*
  * Stands for leader of `name`: waits in turn for a fenced lease on it, and leads while it has that.
  *
- *   candidate  receives the handle, to be freed with redlock_candidate_free(), before the client is
+ *   candidate  receives the handle, to be freed with redlock_campaign_free(), before the client is
  *   name       without the prefix, which is put before it
  *   options    NULL for the defaults
  * Returns REDLOCK_OK and what redlock_acquire() returns; E_ARGUMENT, of which redlock_last_error()
  * says nothing, if one of these is NULL, or the value is too long.  May be called in any callback,
  * on the loop's thread alone, as all calls here.
  */
-REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign(
-    redlock *client, redlock_candidate **candidate, const char *name,
-    const redlock_campaign_options *options, redlock_candidate_callback *callback, void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign_begin(
+    redlock *client, redlock_campaign **candidate, const char *name,
+    const redlock_campaign_options *options, redlock_campaign_callback *callback, void *data);
 
-/* The lease of the present term, or of the one that it stands for: for redlock_valid_for(),
- * redlock_fence(), redlock_place_get().  It is the candidate's: do not release, free, leave or
- * change it.  It stays until the candidate is told LOST, or is freed; NULL if it could not stand
+/* The lease of the present term, or of the one that it stands for: for redlock_lease_valid_for(),
+ * redlock_lease_fence(), redlock_lease_place().  It is the candidate's: do not release, free, leave
+ * or change it.  It stays until the candidate is told LOST, or is freed; NULL if it could not stand
  * again. */
-REDLOCK_API redlock_lease *redlock_candidate_lease(const redlock_candidate *candidate);
+REDLOCK_API redlock_lease *redlock_campaign_lease(const redlock_campaign *candidate);
 
 /* Announces `value` in place of the former one, now if it leads, and in each term that follows.
- * Returns what redlock_announce() returns, but while it does not lead REDLOCK_OK, E_ARGUMENT or
- * E_MEMORY.  If it fails, the former value stays, in the terms that follow too. */
-REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_candidate_announce(redlock_candidate *candidate,
-                                                                     const void *value,
-                                                                     size_t length);
+ * Returns what redlock_lease_announce() returns, but while it does not lead REDLOCK_OK, E_ARGUMENT
+ * or E_MEMORY.  If it fails, the former value stays, in the terms that follow too. */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign_announce(redlock_campaign *candidate,
+                                                                    const void *value,
+                                                                    size_t length);
 
 /* Ends the candidacy: the name goes to the next who waits for it, and what was announced is taken
  * back.  RELEASED, or NOT_ACQUIRED with E_CANCELLED if it did not lead, is told, and it does not
  * stand again, also if the lease is lost in between.  Returns REDLOCK_OK, E_STATE if it has ended
  * or has resigned before, E_FORKED. */
-REDLOCK_API redlock_code redlock_resign(redlock_candidate *candidate);
+REDLOCK_API redlock_code redlock_campaign_resign(redlock_campaign *candidate);
 
 /* Resigns, if it has not ended, and tells nothing more.  NULL is allowed.  May be called in its own
  * callback. */
-REDLOCK_API void redlock_candidate_free(redlock_candidate *candidate);
+REDLOCK_API void redlock_campaign_free(redlock_campaign *candidate);
 
 /* ---- Announcing ------------------------------------------------------------------------- */
 
 /*
  * Says `value` of the lease's name from now on, in place of what the lease said before.  The
  * masters keep it for as long as the lease is valid, and it is said again as the lease is renewed.
- * A release, redlock_lease_free(), redlock_detach() and redlock_downgrade() take it back on all
- * masters that are connected then; elsewhere, and when the process dies, it ends when the validity
- * that the lease had when it was last said ends.
+ * A release, redlock_lease_free(), redlock_lease_detach() and redlock_lease_downgrade() take it
+ * back on all masters that are connected then; elsewhere, and when the process dies, it ends when
+ * the validity that the lease had when it was last said ends.
  *
  *   lease    is held exclusively, has one name, which is no permit, and a fence
  *   value    0 to REDLOCK_VALUE_MAX bytes, which are copied; NULL if there are none
@@ -155,8 +155,8 @@ REDLOCK_API void redlock_candidate_free(redlock_candidate *candidate);
  * value is too long; E_MEMORY, and what was said before stays; E_CLOSED, E_FORKED.
  * May be called in any callback, on the loop's thread alone.
  */
-REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_announce(redlock_lease *lease, const void *value,
-                                                           size_t length);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_lease_announce(redlock_lease *lease,
+                                                                 const void *value, size_t length);
 
 /* ---- Observing -------------------------------------------------------------------------- */
 
@@ -175,8 +175,8 @@ typedef struct redlock_leader {
 } redlock_leader;
 
 /* `leader` and its value live until the callback returns; `data` is yours. */
-typedef void redlock_leader_callback(redlock_observer *observer, const redlock_leader *leader,
-                                     void *data);
+typedef void redlock_observer_callback(redlock_observer *observer, const redlock_leader *leader,
+                                       void *data);
 
 /*
  * Tells what is announced of a name: first what is said now, and then each change, with the term of
@@ -203,11 +203,9 @@ typedef void redlock_leader_callback(redlock_observer *observer, const redlock_l
  * Returns REDLOCK_OK, E_ARGUMENT, E_NAME, E_CLOSED, E_FORKED, E_MEMORY.
  * May be called in any callback, on the loop's thread alone.
  */
-REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_observe(redlock *client,
-                                                          redlock_observer **observer,
-                                                          const char *name,
-                                                          redlock_leader_callback *callback,
-                                                          void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code
+redlock_observer_begin(redlock *client, redlock_observer **observer, const char *name,
+                       redlock_observer_callback *callback, void *data);
 
 /* No callback of it is called any more.  NULL is allowed.  May be called in its own callback. */
 REDLOCK_API void redlock_observer_free(redlock_observer *observer);
@@ -215,7 +213,7 @@ REDLOCK_API void redlock_observer_free(redlock_observer *observer);
 /* ---- Barriers --------------------------------------------------------------------------- */
 
 /* One that waits at a barrier. */
-typedef struct redlock_party redlock_party;
+typedef struct redlock_barrier redlock_barrier;
 
 /* Start from REDLOCK_BARRIER_INIT, and set `parties`. */
 typedef struct redlock_barrier_options {
@@ -269,10 +267,10 @@ static inline redlock_barrier_options redlock_barrier_init()
 #endif
 
 /* How it went. */
-typedef struct redlock_passage {
+typedef struct redlock_barrier_result {
     /* REDLOCK_OK: it passed.
-     * E_NOT_PASSED: its time was over.  E_CANCELLED, E_CLOSED: redlock_depart() was called, or
-     *   redlock_close().  It did not pass, and no other party passes that has counted it.
+     * E_NOT_PASSED: its time was over.  E_CANCELLED, E_CLOSED: redlock_barrier_leave() was called,
+     * or redlock_close().  It did not pass, and no other party passes that has counted it.
      * E_PARTIES: others wait at this generation for `others` parties, or have passed; likewise.
      * E_OVER: the masters know of this generation only that a later one was passed, or this one
      *   before the party came, or by another number of parties; see `latest`.  It does not help to
@@ -299,10 +297,10 @@ typedef struct redlock_passage {
     const char *text; /* the same for people, in one line, and why masters did not answer; its words
                        * may change */
     int64_t latest;   /* E_OVER: the latest generation that was passed; else 0 */
-} redlock_passage;
+} redlock_barrier_result;
 
 /* `passage` lives until the callback returns; `data` is yours. */
-typedef void redlock_passage_callback(redlock_party *party, const redlock_passage *passage,
+typedef void redlock_barrier_callback(redlock_barrier *party, const redlock_barrier_result *passage,
                                       void *data);
 
 /*
@@ -325,7 +323,7 @@ typedef void redlock_passage_callback(redlock_party *party, const redlock_passag
  * if all masters that knew it have lost their data, one after the other: a party that comes after
  * that waits there for new ones.
  *
- *   party     receives the handle, to be freed with redlock_party_free(), before the client is
+ *   party     receives the handle, to be freed with redlock_barrier_free(), before the client is
  *   name      without the prefix, which is put before it
  *   options   copied
  * The party keeps the loop alive until it is told.  redlock_close() makes it leave; it is told
@@ -334,19 +332,17 @@ typedef void redlock_passage_callback(redlock_party *party, const redlock_passag
  * E_FORKED, E_MEMORY.
  * May be called in any callback, on the loop's thread alone.
  */
-REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_arrive(redlock *client, redlock_party **party,
-                                                         const char *name,
-                                                         const redlock_barrier_options *options,
-                                                         redlock_passage_callback *callback,
-                                                         void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_barrier_arrive(
+    redlock *client, redlock_barrier **party, const char *name,
+    const redlock_barrier_options *options, redlock_barrier_callback *callback, void *data);
 
 /* Leaves the barrier: how that went is told, and may be that it passed.  Returns REDLOCK_OK,
  * E_STATE if it leaves already or has been told, E_FORKED. */
-REDLOCK_API redlock_code redlock_depart(redlock_party *party);
+REDLOCK_API redlock_code redlock_barrier_leave(redlock_barrier *party);
 
 /* Leaves, if it has not been told yet, and is told nothing: others may pass that have counted it.
  * NULL is allowed.  May be called in its own callback. */
-REDLOCK_API void redlock_party_free(redlock_party *party);
+REDLOCK_API void redlock_barrier_free(redlock_barrier *party);
 
 /* ---- Latches ---------------------------------------------------------------------------- */
 
@@ -397,7 +393,7 @@ static inline redlock_latch_options redlock_latch_init()
 #endif
 
 /* How it went. */
-typedef struct redlock_tally {
+typedef struct redlock_latch_result {
     /* REDLOCK_OK: it was done.
      * E_HELD: create: the name has another latch; `id` and `arrivals` are of that.
      * E_NOT_OPEN: await: its time was over.
@@ -420,10 +416,11 @@ typedef struct redlock_tally {
     char arrival[REDLOCK_LATCH_ID_SIZE]; /* of arrive; else "" */
     unsigned answered;                   /* the number of masters that answered at least once */
     unsigned masters;                    /* N */
-} redlock_tally;
+} redlock_latch_result;
 
 /* `tally` lives until the callback returns; `data` is yours. */
-typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *tally, void *data);
+typedef void redlock_latch_callback(redlock_latch *latch, const redlock_latch_result *tally,
+                                    void *data);
 
 /*
  * A latch is made once, waits for so many arrivals, and is open from then on, for the rest of its
@@ -464,16 +461,16 @@ typedef void redlock_tally_callback(redlock_latch *latch, const redlock_tally *t
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_create(
     redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
-    redlock_tally_callback *callback, void *data);
+    redlock_latch_callback *callback, void *data);
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_arrive(
     redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
-    redlock_tally_callback *callback, void *data);
+    redlock_latch_callback *callback, void *data);
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_await(
     redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
-    redlock_tally_callback *callback, void *data);
+    redlock_latch_callback *callback, void *data);
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_count(
     redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
-    redlock_tally_callback *callback, void *data);
+    redlock_latch_callback *callback, void *data);
 
 /* Ends the call, which tells E_CANCELLED.  Returns REDLOCK_OK, E_STATE if it has been told or
  * cancelled, E_FORKED. */

@@ -9,9 +9,9 @@
  *     redlock_sync_lease *lease;
  *     if (redlock_sync_open(&client, NULL, NULL, 0) == REDLOCK_OK) {
  *         if (redlock_sync_acquire(client, &lease, "report", NULL, NULL) == REDLOCK_OK) {
- *             while (more_to_do() && redlock_sync_valid_for(lease) > 1000)
+ *             while (more_to_do() && redlock_sync_lease_valid_for(lease) > 1000)
  *                 do_what_takes_less_than_a_second();
- *             redlock_sync_release(lease, NULL);
+ *             redlock_sync_lease_release(lease, NULL);
  *             redlock_sync_lease_free(lease);
  *         }
  *         redlock_sync_close(client, 1000);
@@ -31,8 +31,9 @@
  *     the background thread and hold up every lease of the client: be quick.  In
  *     a callback a function that would wait returns REDLOCK_E_STATE at once (close
  *     and cancel return 0) and does nothing, as does redlock_sync_free();
- *     redlock_sync_valid_for(), redlock_sync_exclusive_for(), redlock_sync_fence(),
- *     redlock_sync_token() and redlock_sync_lease_free() work as anywhere.
+ *     redlock_sync_lease_valid_for(), redlock_sync_lease_exclusive_for(),
+ * redlock_sync_lease_fence(), redlock_sync_lease_token() and redlock_sync_lease_free() work as
+ * anywhere.
  *   - Descriptors: the client has some that its thread waits for.  What closes all
  *     descriptors, such as a function that makes a daemon, must come before
  *     redlock_sync_open(): later, leases are lost, calls take a second or fail, and
@@ -69,14 +70,15 @@ typedef struct redlock_sync_lease redlock_sync_lease;
  * size is refused (E_ARGUMENT), and then the function writes nothing.
  */
 typedef struct redlock_sync_result {
-    size_t size;        /* set by REDLOCK_SYNC_RESULT_INIT; tells the versions apart */
-    redlock_code code;  /* as returned */
-    unsigned masters;   /* N; this and the next five are 0 if no master was asked, but valid_ms is
-                         * told of a   lease that the thread holds already */
-    unsigned quorum;    /* (N + spare + 2) / 2 */
-    unsigned granted;   /* masters that have the lease and are connected, as far as known then */
-    unsigned rounds;    /* rounds that the acquire took */
-    int64_t valid_ms;   /* validity left then; redlock_sync_valid_for() gives what is left now */
+    size_t size;       /* set by REDLOCK_SYNC_RESULT_INIT; tells the versions apart */
+    redlock_code code; /* as returned */
+    unsigned masters;  /* N; this and the next five are 0 if no master was asked, but valid_ms is
+                        * told of a   lease that the thread holds already */
+    unsigned quorum;   /* (N + spare + 2) / 2 */
+    unsigned granted;  /* masters that have the lease and are connected, as far as known then */
+    unsigned rounds;   /* rounds that the acquire took */
+    int64_t
+        valid_ms; /* validity left then; redlock_sync_lease_valid_for() gives what is left now */
     int64_t elapsed_ms; /* since the lease was asked for */
     char text[256];     /* one line: what happened and why; may be "" */
 
@@ -140,7 +142,7 @@ REDLOCK_API redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeou
 /*
  * Runs `function` on the background thread, with the client of redlock.h, and
  * waits until it returned: for all that this header does not offer, such as
- * redlock_stats_text(), redlock_node_get(), redlock_adopt(), or leases with
+ * redlock_stats_text(), redlock_node_get(), redlock_node_adopt(), or leases with
  * callbacks of their own.  `function` must neither close nor free that client, nor call
  * redlock_process().
  * Returns REDLOCK_OK, E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT.
@@ -180,7 +182,7 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *   options   as for redlock_acquire(), and `reentrant`, see below; NULL for the
  *             defaults: ttl 10 s, renewed, one try
  * Returns
- *   REDLOCK_OK            the lease is yours for redlock_sync_valid_for(lease)
+ *   REDLOCK_OK            the lease is yours for redlock_sync_lease_valid_for(lease)
  *   REDLOCK_E_HELD        another holder has the lock; result->votes names the holder
  *   REDLOCK_E_UNAVAILABLE no quorum of masters could be asked, or too few of them answered with
  *                         anything but an error; result->votes has the reasons
@@ -206,11 +208,10 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
  * live/test_sync_reentrant (case it_asks_nobody) measures.
  *
  *   - Each acquire wants its own redlock_sync_lease_free(), with or without a
- *     redlock_sync_release() before it, in any order and by any thread.  The last release gives
- *     the lease back, as does the last free if an acquire was not released; those before it
- *     only count.  A free is taken for that of a released acquire if there is one that was not
- *     freed yet.  An acquire after the last release is a new one, also while old handles are
- *     not freed.
+ *     redlock_sync_lease_release() before it, in any order and by any thread.  The last release
+ * gives the lease back, as does the last free if an acquire was not released; those before it only
+ * count.  A free is taken for that of a released acquire if there is one that was not freed yet. An
+ * acquire after the last release is a new one, also while old handles are not freed.
  *   - The lease belongs to the thread that acquired it first.  Another thread that acquires
  *     the names goes to the masters as for those of any other holder; so does a thread that
  *     holds them by a lease that was not reentrant, or of another client.
@@ -219,7 +220,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
  *     have released or freed it, for they believe that nobody else had the names in between.
  *   - All terms of the lease are those of the first acquire, with its callback; of the options
  *     only `fence` and the modes are looked at.  E_STATE if the lease has a name shared that is
- *     now asked for exclusively (see redlock_sync_upgrade()); a name that it has exclusively
+ *     now asked for exclusively (see redlock_sync_lease_upgrade()); a name that it has exclusively
  *     may be asked for as shared.  E_STATE if a fence is asked for and the lease has none.  An
  *     upgrade, a downgrade or an extend is one of the lease, for all who acquired it.
  *   - E_STATE if the thread holds by a reentrant lease some of the names, but not the same
@@ -228,8 +229,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
 
 /* Gets AT_RISK, HEALTHY and LOST, on the background thread; the event lives until
  * the callback returns.  It is never called again once redlock_sync_lease_free() (of a
- * reentrant lease the last one) returned.  At LOST redlock_sync_valid_for() is 0 already, however
- * much of event->valid_ms is left for stopping. */
+ * reentrant lease the last one) returned.  At LOST redlock_sync_lease_valid_for() is 0 already,
+ * however much of event->valid_ms is left for stopping. */
 typedef void redlock_sync_callback(const redlock_event *event, void *data);
 
 /*
@@ -254,7 +255,7 @@ REDLOCK_API unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
 
 /*
  * Validity left, in ms rounded down; 0 when the lease is not held any more, and for
- * NULL.  It is never more than redlock_valid_for() gave when the deadline was last
+ * NULL.  It is never more than redlock_lease_valid_for() gave when the deadline was last
  * brought up to date.  Call it before each step that needs the lock: a lease is not
  * a mutex that waits for you.
  *
@@ -264,30 +265,31 @@ REDLOCK_API unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
  * lease held.  With n > 64 leases held it does so at most every n µs: only then is
  * it seen that much later if the validity shrank because a master lost the lease.
  */
-REDLOCK_API int64_t redlock_sync_valid_for(const redlock_sync_lease *lease);
+REDLOCK_API int64_t redlock_sync_lease_valid_for(const redlock_sync_lease *lease);
 
 /*
  * The same, but 0 while the lease has a name shared.  Mode and validity are read as one,
  * at the same cost.  Call it before each step that needs the lease exclusively, as each
- * write: another thread may have called redlock_sync_downgrade() meanwhile.
+ * write: another thread may have called redlock_sync_lease_downgrade() meanwhile.
  */
-REDLOCK_API int64_t redlock_sync_exclusive_for(const redlock_sync_lease *lease);
+REDLOCK_API int64_t redlock_sync_lease_exclusive_for(const redlock_sync_lease *lease);
 
 /*
- * The fencing token, as redlock_fence(); 0 if none was asked for, and for NULL.  It stays
- * the same until a redlock_sync_upgrade() succeeds, and is larger from then on.  A thread
- * for which redlock_sync_exclusive_for() was above 0 reads the fence that goes with it, or
+ * The fencing token, as redlock_lease_fence(); 0 if none was asked for, and for NULL.  It stays
+ * the same until a redlock_sync_lease_upgrade() succeeds, and is larger from then on.  A thread
+ * for which redlock_sync_lease_exclusive_for() was above 0 reads the fence that goes with it, or
  * one of a later upgrade.
  */
-REDLOCK_API int64_t redlock_sync_fence(const redlock_sync_lease *lease);
+REDLOCK_API int64_t redlock_sync_lease_fence(const redlock_sync_lease *lease);
 
-/* Of K permits, the one that the lease is, as redlock_slot(); -1 for any other lease, and for NULL.
+/* Of K permits, the one that the lease is, as redlock_lease_slot(); -1 for any other lease, and for
+ * NULL.
  */
-REDLOCK_API int redlock_sync_slot(const redlock_sync_lease *lease);
+REDLOCK_API int redlock_sync_lease_slot(const redlock_sync_lease *lease);
 
 /* The token that the masters hold for this lease, with its label; "" for NULL.  The
  * string lives as long as the handle. */
-REDLOCK_API const char *redlock_sync_token(const redlock_sync_lease *lease);
+REDLOCK_API const char *redlock_sync_lease_token(const redlock_sync_lease *lease);
 
 /*
  * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
@@ -295,21 +297,21 @@ REDLOCK_API const char *redlock_sync_token(const redlock_sync_lease *lease);
  * Returns
  *   REDLOCK_OK            a quorum renewed the lease
  *   REDLOCK_E_UNAVAILABLE no quorum renewed the lease; it is still valid for
- *                         redlock_sync_valid_for(lease)
+ *                         redlock_sync_lease_valid_for(lease)
  *   REDLOCK_E_MAX_HOLD    the lease may not be renewed any more, and is valid for
- *                         redlock_sync_valid_for(lease), or was lost meanwhile
+ *                         redlock_sync_lease_valid_for(lease), or was lost meanwhile
  *   REDLOCK_E_EXPIRED, E_GONE   the lease was lost meanwhile
  *   REDLOCK_E_CANCELLED   the lease was released meanwhile
  *   REDLOCK_E_STATE       the lease is not held, or another thread is extending it
  *   REDLOCK_E_TTL, E_CLOSED, E_FORKED, E_ARGUMENT
  */
-REDLOCK_API redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
-                                             redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_lease_extend(redlock_sync_lease *lease, int64_t ttl_ms,
+                                                   redlock_sync_result *result);
 
 /*
- * Makes a writer a reader, as redlock_downgrade(), and waits until a quorum of masters
- * lets readers in.  redlock_sync_exclusive_for() is 0 for every thread before any master
- * hears of it, so before any reader comes in; redlock_sync_valid_for() goes on.  While no
+ * Makes a writer a reader, as redlock_lease_downgrade(), and waits until a quorum of masters
+ * lets readers in.  redlock_sync_lease_exclusive_for() is 0 for every thread before any master
+ * hears of it, so before any reader comes in; redlock_sync_lease_valid_for() goes on.  While no
  * quorum answers the call waits, at most until the lease is lost.
  * Returns
  *   REDLOCK_OK            a quorum knows: readers can come in
@@ -320,18 +322,18 @@ REDLOCK_API redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t 
  *                         this is a callback; then nothing was changed
  *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT
  */
-REDLOCK_API redlock_code redlock_sync_downgrade(redlock_sync_lease *lease,
-                                                redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_lease_downgrade(redlock_sync_lease *lease,
+                                                      redlock_sync_result *result);
 
 /*
- * Makes a reader the writer if it is the only reader, as redlock_upgrade(), and waits for
+ * Makes a reader the writer if it is the only reader, as redlock_lease_upgrade(), and waits for
  * the outcome: one try that takes no longer than the requests of an acquire, and never
- * waits for a reader to leave.  redlock_sync_exclusive_for() stays 0 until the masters have
+ * waits for a reader to leave.  redlock_sync_lease_exclusive_for() stays 0 until the masters have
  * agreed; a thread may read more shortly before this call returns to its caller.  What
  * was read as a reader still holds then: no writer came between.
  * Returns
  *   REDLOCK_OK            all names of the lease are exclusive for
- *                         redlock_sync_exclusive_for(lease); a fenced lease has a new,
+ *                         redlock_sync_lease_exclusive_for(lease); a fenced lease has a new,
  *                         larger fence
  *   REDLOCK_E_HELD        others read one of the names; the lease is a reader's, as before
  *   REDLOCK_E_UNAVAILABLE too few masters answered, or on too many a downgrade of this
@@ -344,8 +346,8 @@ REDLOCK_API redlock_code redlock_sync_downgrade(redlock_sync_lease *lease,
  *                         callback; then nothing was changed
  *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT
  */
-REDLOCK_API redlock_code redlock_sync_upgrade(redlock_sync_lease *lease,
-                                              redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_lease_upgrade(redlock_sync_lease *lease,
+                                                    redlock_sync_result *result);
 
 /*
  * Ends validity at once, for every thread, then gives the lease back on every
@@ -365,13 +367,13 @@ REDLOCK_API redlock_code redlock_sync_upgrade(redlock_sync_lease *lease,
  *   REDLOCK_E_CLOSED      the client was closed, which released the lease
  *   REDLOCK_E_FORKED, E_ARGUMENT
  */
-REDLOCK_API redlock_code redlock_sync_release(redlock_sync_lease *lease,
-                                              redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_lease_release(redlock_sync_lease *lease,
+                                                    redlock_sync_result *result);
 
 /*
- * Says `value` of the lease's name, as redlock_announce(), and waits until a quorum of masters
- * has stored it.  A thread leads from redlock_sync_acquire() with `fence` on, best with
- * wait_ms REDLOCK_FOREVER, for as long as redlock_sync_valid_for() is above 0.
+ * Says `value` of the lease's name, as redlock_lease_announce(), and waits until a quorum of
+ * masters has stored it.  A thread leads from redlock_sync_acquire() with `fence` on, best with
+ * wait_ms REDLOCK_FOREVER, for as long as redlock_sync_lease_valid_for() is above 0.
  * Returns
  *   REDLOCK_OK            a quorum says it
  *   REDLOCK_E_STATE       the lease cannot announce: it is not held, is shared, has no fence or
@@ -382,12 +384,12 @@ REDLOCK_API redlock_code redlock_sync_release(redlock_sync_lease *lease,
  *   REDLOCK_E_EXPIRED, E_GONE, E_MAX_HOLD   the lease was lost meanwhile
  *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT, E_MEMORY
  */
-REDLOCK_API redlock_code redlock_sync_announce(redlock_sync_lease *lease, const void *value,
-                                               size_t length, redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_lease_announce(redlock_sync_lease *lease, const void *value,
+                                                     size_t length, redlock_sync_result *result);
 
 /*
- * Tells what is announced of a name now, as the first call of redlock_observe()'s callback; it
- * waits no longer than it takes to connect to a silent master and to ask it.
+ * Tells what is announced of a name now, as the first call of redlock_observer_begin()'s callback;
+ * it waits no longer than it takes to connect to a silent master and to ask it.
  *
  *   leader        receives what is told; leader->value is `value`, leader->text is ""
  *   value, size   a buffer and its bytes: receives the value, cut if leader->length is more; NULL
@@ -396,12 +398,12 @@ REDLOCK_API redlock_code redlock_sync_announce(redlock_sync_lease *lease, const 
  * answer to know (result->text may have the error of one of them); E_NAME, E_CLOSED, E_FORKED,
  * E_STATE (in a callback), E_ARGUMENT, E_MEMORY.
  */
-REDLOCK_API redlock_code redlock_sync_leader(redlock_sync *client, const char *name,
-                                             redlock_leader *leader, void *value, size_t size,
-                                             redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_leader_get(redlock_sync *client, const char *name,
+                                                 redlock_leader *leader, void *value, size_t size,
+                                                 redlock_sync_result *result);
 
 /*
- * Arrives at a barrier, as redlock_arrive(), and waits until it has passed, or has left.
+ * Arrives at a barrier, as redlock_barrier_arrive(), and waits until it has passed, or has left.
  *   options   NULL is an error, for it must say for how many parties the barrier is
  *   passage   receives how that went, with "" for text, which result->text has; NULL if the code is
  *             enough.  The options may point into it, as options->token to the token of an arrival
@@ -411,10 +413,10 @@ REDLOCK_API redlock_code redlock_sync_leader(redlock_sync *client, const char *n
  * E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then it has not arrived.  redlock_sync_cancel()
  * does not end it: give it a wait_ms.
  */
-REDLOCK_API redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
-                                              const redlock_barrier_options *options,
-                                              redlock_passage *passage,
-                                              redlock_sync_result *result);
+REDLOCK_API redlock_code redlock_sync_barrier_arrive(redlock_sync *client, const char *name,
+                                                     const redlock_barrier_options *options,
+                                                     redlock_barrier_result *passage,
+                                                     redlock_sync_result *result);
 
 /*
  * The calls about latches, as redlock_latch_create(), _arrive(), _await() and _count(): they wait
@@ -426,19 +428,19 @@ REDLOCK_API redlock_code redlock_sync_barrier(redlock_sync *client, const char *
  */
 REDLOCK_API redlock_code redlock_sync_latch_create(redlock_sync *client, const char *name,
                                                    const redlock_latch_options *options,
-                                                   redlock_tally *tally,
+                                                   redlock_latch_result *tally,
                                                    redlock_sync_result *result);
 REDLOCK_API redlock_code redlock_sync_latch_arrive(redlock_sync *client, const char *name,
                                                    const redlock_latch_options *options,
-                                                   redlock_tally *tally,
+                                                   redlock_latch_result *tally,
                                                    redlock_sync_result *result);
 REDLOCK_API redlock_code redlock_sync_latch_await(redlock_sync *client, const char *name,
                                                   const redlock_latch_options *options,
-                                                  redlock_tally *tally,
+                                                  redlock_latch_result *tally,
                                                   redlock_sync_result *result);
 REDLOCK_API redlock_code redlock_sync_latch_count(redlock_sync *client, const char *name,
                                                   const redlock_latch_options *options,
-                                                  redlock_tally *tally,
+                                                  redlock_latch_result *tally,
                                                   redlock_sync_result *result);
 
 /*

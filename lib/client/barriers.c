@@ -14,9 +14,9 @@
 
 _Static_assert(REDLOCK_PARTIES_MAX == PARTIES_MOST, "said once, for both");
 
-struct redlock_party {
+struct redlock_barrier {
     struct client_task task;
-    redlock_passage_callback *callback;
+    redlock_barrier_callback *callback;
     void *data;
     unsigned parties;
     bool told;
@@ -38,19 +38,19 @@ static redlock_code code_of_news(const struct party_news *news)
 
 static bool tell_party(redlock *client, struct client_task *task)
 {
-    redlock_party *party = (redlock_party *)(void *)task;
+    redlock_barrier *party = (redlock_barrier *)(void *)task;
     struct task_news news;
     if (party->told || !task_tell(client->engine, task->core, &news))
         return false;
     const struct party_news *of = &news.party;
-    redlock_passage passage = {.code = code_of_news(of),
-                               .undecided = of->passage == PASSAGE_UNKNOWN,
-                               .parties = party->parties,
-                               .arrived = of->arrived,
-                               .others = of->others,
-                               .answered = of->answered,
-                               .masters = client->masters,
-                               .latest = of->latest};
+    redlock_barrier_result passage = {.code = code_of_news(of),
+                                      .undecided = of->passage == PASSAGE_UNKNOWN,
+                                      .parties = party->parties,
+                                      .arrived = of->arrived,
+                                      .others = of->others,
+                                      .answered = of->answered,
+                                      .masters = client->masters,
+                                      .latest = of->latest};
     snprintf(passage.token, sizeof passage.token, "%s", of->token);
     event_tell_passage(client, task->core, &passage);
     party->told = true;
@@ -112,9 +112,9 @@ static redlock_code check_barrier(redlock *client, const redlock_barrier_options
     return code ? code : read_barrier_options(client, options, o);
 }
 
-redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *name,
-                            const redlock_barrier_options *options,
-                            redlock_passage_callback *callback, void *data)
+redlock_code redlock_barrier_arrive(redlock *client, redlock_barrier **out, const char *name,
+                                    const redlock_barrier_options *options,
+                                    redlock_barrier_callback *callback, void *data)
 {
     redlock_barrier_options o;
     struct names *names;
@@ -133,7 +133,7 @@ redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *na
                                         .parties = (unsigned)o.parties,
                                         .ttl = MS(o.ttl_ms),
                                         .wait = in_usec(o.wait_ms)};
-    redlock_party *party = task_calls_new(client, sizeof *party, tell_party);
+    redlock_barrier *party = task_calls_new(client, sizeof *party, tell_party);
     struct task *core =
         party ? party_new(client->engine, names, &terms, o.token, &party->task) : NULL;
     names_drop(&client_memory, names);
@@ -149,7 +149,7 @@ redlock_code redlock_arrive(redlock *client, redlock_party **out, const char *na
     return REDLOCK_OK;
 }
 
-redlock_code redlock_depart(redlock_party *party)
+redlock_code redlock_barrier_leave(redlock_barrier *party)
 {
     redlock *client = party->task.client;
     if (!client_is_usable(client))
@@ -160,7 +160,7 @@ redlock_code redlock_depart(redlock_party *party)
     return REDLOCK_OK;
 }
 
-void redlock_party_free(redlock_party *party)
+void redlock_barrier_free(redlock_barrier *party)
 {
     if (party && client_is_usable(party->task.client))
         task_calls_drop(&party->task);

@@ -163,7 +163,7 @@ static redlock_lease *enter_lease(redlock *client, struct names *names, const st
 
 static redlock_code new_lease(redlock *client, redlock_lease **out, const redlock_name *names,
                               size_t count, const struct terms *terms, const char *token,
-                              redlock_callback *callback, void *data)
+                              redlock_lease_callback *callback, void *data)
 {
     redlock_code code = check_permits(client, names, count, terms, token);
     if (code)
@@ -182,7 +182,7 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
 }
 
 static redlock_code begin_call(redlock *client, redlock_lease **out, const redlock_name *names,
-                               size_t count, redlock_callback *callback)
+                               size_t count, redlock_lease_callback *callback)
 {
     if (out)
         *out = NULL;
@@ -196,7 +196,7 @@ static redlock_code begin_call(redlock *client, redlock_lease **out, const redlo
 
 /* The same for a call that writes something on the masters. */
 static redlock_code begin_acting(redlock *client, redlock_lease **out, const redlock_name *names,
-                                 size_t count, redlock_callback *callback)
+                                 size_t count, redlock_lease_callback *callback)
 {
     redlock_code code = begin_call(client, out, names, count, callback);
     return code ? code : client_may_act(client);
@@ -204,8 +204,8 @@ static redlock_code begin_acting(redlock *client, redlock_lease **out, const red
 
 redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
                                    const redlock_name *names, size_t count,
-                                   const redlock_lease_options *options, redlock_callback *callback,
-                                   void *data)
+                                   const redlock_lease_options *options,
+                                   redlock_lease_callback *callback, void *data)
 {
     struct terms terms;
     redlock_code code = begin_acting(client, lease, names, count, callback);
@@ -219,7 +219,7 @@ redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
 }
 
 redlock_code redlock_acquire(redlock *client, redlock_lease **lease, const char *name,
-                             const redlock_lease_options *options, redlock_callback *callback,
+                             const redlock_lease_options *options, redlock_lease_callback *callback,
                              void *data)
 {
     redlock_name one = {.bytes = name, .length = name ? strlen(name) : 0};
@@ -228,7 +228,7 @@ redlock_code redlock_acquire(redlock *client, redlock_lease **lease, const char 
 
 redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redlock_name *names,
                             size_t count, const char *token, const redlock_lease_options *options,
-                            redlock_callback *callback, void *data)
+                            redlock_lease_callback *callback, void *data)
 {
     struct terms terms;
     redlock_code code = begin_acting(client, lease, names, count, callback);
@@ -249,7 +249,7 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
 
 redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
                                    const redlock_name *names, size_t count, const char *token,
-                                   redlock_callback *callback, void *data)
+                                   redlock_lease_callback *callback, void *data)
 {
     redlock_code code = begin_acting(client, lease, names, count, callback);
     if (!code)
@@ -273,7 +273,7 @@ static struct names *make_slot(const redlock *client, const redlock_name *name, 
 
 redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
                                     const redlock_name *name, int slot, const char *token,
-                                    redlock_callback *callback, void *data)
+                                    redlock_lease_callback *callback, void *data)
 {
     redlock_code code = begin_acting(client, lease, name, 1, callback);
     if (!code)
@@ -294,7 +294,7 @@ redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
 }
 
 redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlock_name *names,
-                             size_t count, redlock_callback *callback, void *data)
+                             size_t count, redlock_lease_callback *callback, void *data)
 {
     struct terms terms = {.inspects = true};
     redlock_code code = begin_call(client, lease, names, count, callback);
@@ -331,7 +331,7 @@ static bool is_held(const redlock_lease *lease)
            lease_valid_until(core_of(lease)) > system_now();
 }
 
-int64_t redlock_valid_for(const redlock_lease *lease)
+int64_t redlock_lease_valid_for(const redlock_lease *lease)
 {
     if (!lease || !is_held(lease))
         return 0;
@@ -339,7 +339,7 @@ int64_t redlock_valid_for(const redlock_lease *lease)
     return left > 0 ? left / 1000 : 0;
 }
 
-redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place)
+redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *place)
 {
     usec expires;
     *place = (redlock_place){.expires_ms = -1};
@@ -352,17 +352,17 @@ redlock_code redlock_place_get(const redlock_lease *lease, redlock_place *place)
     return REDLOCK_OK;
 }
 
-int64_t redlock_fence(const redlock_lease *lease)
+int64_t redlock_lease_fence(const redlock_lease *lease)
 {
     return lease ? lease_fence(core_of(lease)) : 0;
 }
 
-int redlock_slot(const redlock_lease *lease)
+int redlock_lease_slot(const redlock_lease *lease)
 {
     return lease ? lease->slot : -1;
 }
 
-redlock_code redlock_extend(redlock_lease *lease, int64_t ttl_ms)
+redlock_code redlock_lease_extend(redlock_lease *lease, int64_t ttl_ms)
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
@@ -398,7 +398,7 @@ static redlock_code begin_change(redlock_lease *lease, bool may, enum operation 
     return REDLOCK_OK;
 }
 
-redlock_code redlock_downgrade(redlock_lease *lease)
+redlock_code redlock_lease_downgrade(redlock_lease *lease)
 {
     bool is_permit = lease->slot >= 0;
     return begin_change(lease, !is_permit && !lease_is_all_shared(core_of(lease)), OP_DOWNGRADE,
@@ -406,7 +406,7 @@ redlock_code redlock_downgrade(redlock_lease *lease)
                                   : "all names of the lease are shared already");
 }
 
-redlock_code redlock_upgrade(redlock_lease *lease)
+redlock_code redlock_lease_upgrade(redlock_lease *lease)
 {
     bool is_foreign = lease_is_foreign(core_of(lease));
     return begin_change(lease, lease_is_shared(core_of(lease)) && !is_foreign, OP_UPGRADE,
@@ -414,14 +414,14 @@ redlock_code redlock_upgrade(redlock_lease *lease)
                                    : "no name of the lease is shared");
 }
 
-bool redlock_is_shared(const redlock_lease *lease)
+bool redlock_lease_is_shared(const redlock_lease *lease)
 {
     if (!lease)
         return false;
     return lease->operations & OP_DOWNGRADE || lease_is_shared(core_of(lease));
 }
 
-redlock_code redlock_release(redlock_lease *lease)
+redlock_code redlock_lease_release(redlock_lease *lease)
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
@@ -440,7 +440,7 @@ static void forget_lease(redlock_lease *lease, enum operation operation)
     client_ask(lease, operation);
 }
 
-redlock_code redlock_detach(redlock_lease *lease)
+redlock_code redlock_lease_detach(redlock_lease *lease)
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
@@ -464,7 +464,7 @@ void redlock_lease_free(redlock_lease *lease)
         forget_lease(lease, OP_FREE);
 }
 
-const char *redlock_token(redlock_lease *lease)
+const char *redlock_lease_token(redlock_lease *lease)
 {
     char token[TOKEN_MAX + 1];
     lease_token(lease->client->engine, core_of(lease), token);
@@ -475,7 +475,7 @@ const char *redlock_token(redlock_lease *lease)
 
 /* ---- masters ---------------------------------------------------------------- */
 
-redlock_code redlock_adopt(redlock *client, unsigned index)
+redlock_code redlock_node_adopt(redlock *client, unsigned index)
 {
     if (index >= client->masters)
         return client_fail(client, REDLOCK_E_ARGUMENT, "there is no master %u: the list has %u",

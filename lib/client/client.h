@@ -77,7 +77,7 @@ struct lease_queue {
 
 struct redlock_lease {
     redlock *client;
-    redlock_callback *callback;
+    redlock_lease_callback *callback;
     void *data;
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
     int32_t extend_ttl : 28;                 /* ms: a day at most */
@@ -197,7 +197,7 @@ static inline struct client_task *announcer_of(const redlock_lease *lease)
     return lease->fenced ? rare_of(lease)->announcer : NULL;
 }
 
-/* The last text of redlock_token(), with room for any token of the lease. */
+/* The last text of redlock_lease_token(), with room for any token of the lease. */
 static inline char *token_text(const redlock_lease *lease)
 {
     union lease_rare *rare = rare_of(lease);

@@ -476,7 +476,7 @@ static bool is_about_parties(redlock_code code)
     return code != REDLOCK_E_UNAVAILABLE && redlock_code_class(code) != REDLOCK_CLASS_MISUSE;
 }
 
-static void say_passage(struct words *words, const redlock_passage *passage, bool of_few)
+static void say_passage(struct words *words, const redlock_barrier_result *passage, bool of_few)
 {
     if (!passage->code) {
         add_plain(words, "passed");
@@ -494,7 +494,7 @@ static void say_passage(struct words *words, const redlock_passage *passage, boo
         add_words(words, ": %u of %u parties arrived", passage->arrived, passage->parties);
 }
 
-void event_tell_passage(redlock *client, const struct task *party, redlock_passage *passage)
+void event_tell_passage(redlock *client, const struct task *party, redlock_barrier_result *passage)
 {
     struct words words = {client->text, sizeof client->text, 0};
     bool of_few = passage->answered < quorum_of(client->masters, client->config.spare);

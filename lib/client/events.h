@@ -12,7 +12,7 @@ redlock_code code_of(enum cause cause);
 void event_fill(redlock *client, const redlock_lease *lease, const struct outcome *outcome,
                 redlock_event *event);
 /* Says in words how it went; the text belongs to the client, as that of an event does. */
-void event_tell_passage(redlock *client, const struct task *party, redlock_passage *passage);
+void event_tell_passage(redlock *client, const struct task *party, redlock_barrier_result *passage);
 /* The trouble of each master that has any; the text of `cause` where no master has. */
 void event_readiness(redlock *client, enum cause cause, char *text, size_t size);
 

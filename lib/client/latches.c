@@ -20,7 +20,7 @@ _Static_assert(LATCH_MOST *(LATCH_ID_MAX + 1) <= VALUE_MOST, "a reply can list a
 
 struct redlock_latch {
     struct client_task task;
-    redlock_tally_callback *callback;
+    redlock_latch_callback *callback;
     void *data;
     bool told;
 };
@@ -51,13 +51,13 @@ static bool tell_latch(redlock *client, struct client_task *task)
         return false;
     const struct latch_news *of = &news.latch;
     bool counted = of->call == LATCH_COUNT && of->end == LATCH_SHUT;
-    redlock_tally tally = {.code = counted ? REDLOCK_OK : code_of_end(of),
-                           .undecided = of->undecided,
-                           .open = of->open,
-                           .arrivals = of->arrivals,
-                           .arrived = of->arrived,
-                           .answered = of->answered,
-                           .masters = client->masters};
+    redlock_latch_result tally = {.code = counted ? REDLOCK_OK : code_of_end(of),
+                                  .undecided = of->undecided,
+                                  .open = of->open,
+                                  .arrivals = of->arrivals,
+                                  .arrived = of->arrived,
+                                  .answered = of->answered,
+                                  .masters = client->masters};
     snprintf(tally.id, sizeof tally.id, "%s", of->id);
     snprintf(tally.arrival, sizeof tally.arrival, "%s", of->arrival);
     latch->told = true;
@@ -123,7 +123,7 @@ static redlock_code check_latch(redlock *client, const redlock_latch_options *op
 }
 
 static redlock_code begin_latch(redlock *client, redlock_latch **out, const char *name,
-                                const struct latch_terms *terms, redlock_tally_callback *callback,
+                                const struct latch_terms *terms, redlock_latch_callback *callback,
                                 void *data)
 {
     struct names *names;
@@ -146,7 +146,7 @@ static redlock_code begin_latch(redlock *client, redlock_latch **out, const char
 
 static redlock_code act(redlock *client, redlock_latch **out, const char *name,
                         const redlock_latch_options *options, enum latch_call call,
-                        redlock_tally_callback *callback, void *data)
+                        redlock_latch_callback *callback, void *data)
 {
     redlock_latch_options o;
     if (out)
@@ -170,28 +170,28 @@ static redlock_code act(redlock *client, redlock_latch **out, const char *name,
 
 redlock_code redlock_latch_create(redlock *client, redlock_latch **latch, const char *name,
                                   const redlock_latch_options *options,
-                                  redlock_tally_callback *callback, void *data)
+                                  redlock_latch_callback *callback, void *data)
 {
     return act(client, latch, name, options, LATCH_CREATE, callback, data);
 }
 
 redlock_code redlock_latch_arrive(redlock *client, redlock_latch **latch, const char *name,
                                   const redlock_latch_options *options,
-                                  redlock_tally_callback *callback, void *data)
+                                  redlock_latch_callback *callback, void *data)
 {
     return act(client, latch, name, options, LATCH_ARRIVE, callback, data);
 }
 
 redlock_code redlock_latch_await(redlock *client, redlock_latch **latch, const char *name,
                                  const redlock_latch_options *options,
-                                 redlock_tally_callback *callback, void *data)
+                                 redlock_latch_callback *callback, void *data)
 {
     return act(client, latch, name, options, LATCH_AWAIT, callback, data);
 }
 
 redlock_code redlock_latch_count(redlock *client, redlock_latch **latch, const char *name,
                                  const redlock_latch_options *options,
-                                 redlock_tally_callback *callback, void *data)
+                                 redlock_latch_callback *callback, void *data)
 {
     return act(client, latch, name, options, LATCH_COUNT, callback, data);
 }

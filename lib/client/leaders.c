@@ -19,7 +19,7 @@ struct announcer {
 
 struct redlock_observer {
     struct client_task task;
-    redlock_leader_callback *callback;
+    redlock_observer_callback *callback;
     void *data;
 };
 
@@ -32,7 +32,7 @@ static redlock_code check_announce(redlock_lease *lease, const void *value, size
     if (code)
         return code;
     const struct names *names = lease_names(core_of(lease));
-    if (!names || !redlock_valid_for(lease))
+    if (!names || !redlock_lease_valid_for(lease))
         return client_fail(client, REDLOCK_E_STATE, "only a lease that is held can announce");
     if (!lease_fence(core_of(lease)))
         return client_fail(client, REDLOCK_E_STATE,
@@ -40,7 +40,7 @@ static redlock_code check_announce(redlock_lease *lease, const void *value, size
     if (names->count != 1 || lease->slot >= 0)
         return client_fail(client, REDLOCK_E_STATE,
                            "a lease on one name alone can announce, and no permit");
-    if (redlock_is_shared(lease))
+    if (redlock_lease_is_shared(lease))
         return client_fail(client, REDLOCK_E_STATE,
                            "a shared lease cannot announce: others have the name too");
     if (length > REDLOCK_VALUE_MAX || (length && !value))
@@ -85,7 +85,7 @@ static redlock_code make_announcer(redlock_lease *lease)
     return REDLOCK_OK;
 }
 
-redlock_code redlock_announce(redlock_lease *lease, const void *value, size_t length)
+redlock_code redlock_lease_announce(redlock_lease *lease, const void *value, size_t length)
 {
     redlock *client = lease->client;
     redlock_code code = check_announce(lease, value, length);
@@ -122,8 +122,8 @@ static bool tell_observer(redlock *client, struct client_task *task)
     return true;
 }
 
-redlock_code redlock_observe(redlock *client, redlock_observer **out, const char *name,
-                             redlock_leader_callback *callback, void *data)
+redlock_code redlock_observer_begin(redlock *client, redlock_observer **out, const char *name,
+                                    redlock_observer_callback *callback, void *data)
 {
     if (out)
         *out = NULL;

@@ -75,7 +75,7 @@ void node_fill(const redlock *client, unsigned index, redlock_node *node)
         node->clock_offset_us = master.offset - system_wall_lead();
 }
 
-unsigned redlock_nodes(const redlock *client)
+unsigned redlock_node_count(const redlock *client)
 {
     return client->masters;
 }

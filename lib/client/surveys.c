@@ -65,15 +65,15 @@ static bool tell_survey(redlock *client, struct client_task *task)
         return false;
     const struct survey_news *of = &news.survey;
     bool failed = of->end == SURVEY_FAILED;
-    redlock_found found = {.node = of->master,
-                           .code = failed ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK,
-                           .last = of->end != SURVEY_GOES_ON,
-                           .text = failed ? of->why : "",
-                           .names = names,
-                           .count = read_names(client, of->names, names),
-                           .looked_at = of->looked_at,
-                           .keys = of->there_are,
-                           .left_out = of->left_out};
+    redlock_survey_page found = {.node = of->master,
+                                 .code = failed ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK,
+                                 .last = of->end != SURVEY_GOES_ON,
+                                 .text = failed ? of->why : "",
+                                 .names = names,
+                                 .count = read_names(client, of->names, names),
+                                 .looked_at = of->looked_at,
+                                 .keys = of->there_are,
+                                 .left_out = of->left_out};
     task->untold = client->tasks_untold = true; /* another master may have told something */
     task_calls_ask(task);
     survey->callback(survey, &found, survey->data);

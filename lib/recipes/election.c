@@ -6,10 +6,10 @@
 
 #include "redlock/recipes.h"
 
-struct redlock_candidate {
+struct redlock_campaign {
     redlock *client;
     redlock_lease *lease; /* NULL: it could not stand again */
-    redlock_candidate_callback *callback;
+    redlock_campaign_callback *callback;
     void *data;
     redlock_lease_options terms;
     char *name;
@@ -23,13 +23,13 @@ struct redlock_candidate {
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data);
 
-static redlock_code stand_candidate(redlock_candidate *candidate)
+static redlock_code stand_candidate(redlock_campaign *candidate)
 {
     return redlock_acquire(candidate->client, &candidate->lease, candidate->name, &candidate->terms,
                            on_event, candidate);
 }
 
-static void free_memory(redlock_candidate *candidate)
+static void free_memory(redlock_campaign *candidate)
 {
     free(candidate->value);
     free(candidate->name);
@@ -39,7 +39,7 @@ static void free_memory(redlock_candidate *candidate)
 /* ---- events ------------------------------------------------------------------------ */
 
 /* False if the callback has freed the candidate. */
-static bool tell_candidate(redlock_candidate *candidate, const redlock_event *event)
+static bool tell_candidate(redlock_campaign *candidate, const redlock_event *event)
 {
     candidate->telling = true;
     candidate->callback(candidate, event, candidate->data);
@@ -51,7 +51,7 @@ static bool tell_candidate(redlock_candidate *candidate, const redlock_event *ev
 }
 
 /* What the masters still have of the lost lease is given back meanwhile. */
-static void stand_again(redlock_candidate *candidate, const redlock_event *lost)
+static void stand_again(redlock_campaign *candidate, const redlock_event *lost)
 {
     redlock_lease_free(candidate->lease);
     redlock_code code = stand_candidate(candidate);
@@ -69,12 +69,12 @@ static void stand_again(redlock_candidate *candidate, const redlock_event *lost)
 /* Where memory is out the leader says nothing, which ANNOUNCED, that does not come, tells. */
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
 {
-    redlock_candidate *candidate = data;
+    redlock_campaign *candidate = data;
     bool lost = event->kind == REDLOCK_LOST;
     if (event->kind == REDLOCK_RELEASED || event->kind == REDLOCK_NOT_ACQUIRED)
         candidate->resigned = true;
     if (event->kind == REDLOCK_ACQUIRED && candidate->value)
-        (void)!redlock_announce(lease, candidate->value, candidate->length);
+        (void)!redlock_lease_announce(lease, candidate->value, candidate->length);
     if (tell_candidate(candidate, event) && lost && candidate->again && !candidate->resigned)
         stand_again(candidate, event);
 }
@@ -94,8 +94,7 @@ static redlock_code copy_value(void **copy, const void *value, size_t length)
 }
 
 /* A caller that was compiled with an older header has a shorter struct. */
-static redlock_code take_options(redlock_candidate *candidate,
-                                 const redlock_campaign_options *given)
+static redlock_code take_options(redlock_campaign *candidate, const redlock_campaign_options *given)
 {
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     if (given && given->size < sizeof given->size)
@@ -114,7 +113,7 @@ static redlock_code take_options(redlock_candidate *candidate,
     return copy_value(&candidate->value, options.value, options.length);
 }
 
-static redlock_code begin_campaign(redlock_candidate *candidate, const char *name,
+static redlock_code begin_campaign(redlock_campaign *candidate, const char *name,
                                    const redlock_campaign_options *options)
 {
     redlock_code code = take_options(candidate, options);
@@ -124,15 +123,15 @@ static redlock_code begin_campaign(redlock_candidate *candidate, const char *nam
     return candidate->name ? stand_candidate(candidate) : REDLOCK_E_MEMORY;
 }
 
-redlock_code redlock_campaign(redlock *client, redlock_candidate **out, const char *name,
-                              const redlock_campaign_options *options,
-                              redlock_candidate_callback *callback, void *data)
+redlock_code redlock_campaign_begin(redlock *client, redlock_campaign **out, const char *name,
+                                    const redlock_campaign_options *options,
+                                    redlock_campaign_callback *callback, void *data)
 {
     if (out)
         *out = NULL;
     if (!client || !out || !name || !callback)
         return REDLOCK_E_ARGUMENT;
-    redlock_candidate *candidate = calloc(1, sizeof *candidate);
+    redlock_campaign *candidate = calloc(1, sizeof *candidate);
     if (!candidate)
         return REDLOCK_E_MEMORY;
     candidate->client = client;
@@ -146,19 +145,19 @@ redlock_code redlock_campaign(redlock *client, redlock_candidate **out, const ch
     return code;
 }
 
-redlock_lease *redlock_candidate_lease(const redlock_candidate *candidate)
+redlock_lease *redlock_campaign_lease(const redlock_campaign *candidate)
 {
     return candidate->lease;
 }
 
 /* What is refused is not announced in a later term either. */
-redlock_code redlock_candidate_announce(redlock_candidate *candidate, const void *value,
-                                        size_t length)
+redlock_code redlock_campaign_announce(redlock_campaign *candidate, const void *value,
+                                       size_t length)
 {
     void *copy = NULL;
     redlock_code code = copy_value(&copy, value, length);
-    if (!code && redlock_valid_for(candidate->lease))
-        code = redlock_announce(candidate->lease, value, length);
+    if (!code && redlock_lease_valid_for(candidate->lease))
+        code = redlock_lease_announce(candidate->lease, value, length);
     if (code) {
         free(copy);
         return code;
@@ -169,16 +168,16 @@ redlock_code redlock_candidate_announce(redlock_candidate *candidate, const void
     return REDLOCK_OK;
 }
 
-redlock_code redlock_resign(redlock_candidate *candidate)
+redlock_code redlock_campaign_resign(redlock_campaign *candidate)
 {
     if (candidate->resigned)
         return REDLOCK_E_STATE;
-    redlock_code code = redlock_release(candidate->lease);
+    redlock_code code = redlock_lease_release(candidate->lease);
     candidate->resigned = code == REDLOCK_OK;
     return code;
 }
 
-void redlock_candidate_free(redlock_candidate *candidate)
+void redlock_campaign_free(redlock_campaign *candidate)
 {
     if (!candidate)
         return;

@@ -102,7 +102,7 @@ static int describe_node(const redlock_node *node, char *text, size_t size)
 static void look_at_loop(redlock *redlock, void *data)
 {
     struct state *state = data;
-    unsigned masters = redlock_nodes(redlock), up = 0;
+    unsigned masters = redlock_node_count(redlock), up = 0;
     size_t used = 0;
     for (unsigned i = 0; i < masters; i++) {
         redlock_node node;

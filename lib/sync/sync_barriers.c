@@ -7,27 +7,27 @@
 struct arrival {
     struct call call;
     redlock_sync *client;
-    redlock_party *party;
+    redlock_barrier *party;
     const char *name;
     const redlock_barrier_options *options;
-    redlock_passage passage;
+    redlock_barrier_result passage;
 };
 
-static void on_passage(redlock_party *party, const redlock_passage *passage, void *data)
+static void on_passage(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
 {
     struct arrival *arrival = data;
     redlock_code code = sync_report(arrival->call.result, passage->code, passage->text);
     arrival->passage = *passage;
     arrival->passage.text = "";
-    redlock_party_free(party);
+    redlock_barrier_free(party);
     sync_finish(arrival->client, &arrival->call, code);
 }
 
 static void start_arrival(redlock_sync *client, struct call *call)
 {
     struct arrival *arrival = LIST_OWNER(call, struct arrival, call);
-    redlock_code code = redlock_arrive(client->redlock, &arrival->party, arrival->name,
-                                       arrival->options, on_passage, arrival);
+    redlock_code code = redlock_barrier_arrive(client->redlock, &arrival->party, arrival->name,
+                                               arrival->options, on_passage, arrival);
     if (code)
         sync_refuse(client, call, code);
     else
@@ -35,9 +35,10 @@ static void start_arrival(redlock_sync *client, struct call *call)
 }
 
 /* The options may point into the passage: it is written when they are read no more. */
-redlock_code redlock_sync_barrier(redlock_sync *client, const char *name,
-                                  const redlock_barrier_options *options, redlock_passage *passage,
-                                  redlock_sync_result *result)
+redlock_code redlock_sync_barrier_arrive(redlock_sync *client, const char *name,
+                                         const redlock_barrier_options *options,
+                                         redlock_barrier_result *passage,
+                                         redlock_sync_result *result)
 {
     struct arrival arrival = {.call = {.start = start_arrival, .result = result},
                               .client = client,

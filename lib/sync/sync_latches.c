@@ -6,7 +6,7 @@
 
 typedef redlock_code latch_function(redlock *client, redlock_latch **latch, const char *name,
                                     const redlock_latch_options *options,
-                                    redlock_tally_callback *callback, void *data);
+                                    redlock_latch_callback *callback, void *data);
 
 struct latch_call {
     struct call call;
@@ -15,10 +15,10 @@ struct latch_call {
     redlock_latch *latch;
     const char *name;
     const redlock_latch_options *options;
-    redlock_tally tally;
+    redlock_latch_result tally;
 };
 
-static void on_tally(redlock_latch *latch, const redlock_tally *tally, void *data)
+static void on_tally(redlock_latch *latch, const redlock_latch_result *tally, void *data)
 {
     struct latch_call *latch_call = data;
     latch_call->tally = *tally;
@@ -41,7 +41,7 @@ static void start_latch_call(redlock_sync *client, struct call *call)
 /* The options may point into the tally: it is written when they are read no more. */
 static redlock_code carry_out_latch_call(redlock_sync *client, latch_function *function,
                                          const char *name, const redlock_latch_options *options,
-                                         redlock_tally *tally, redlock_sync_result *result)
+                                         redlock_latch_result *tally, redlock_sync_result *result)
 {
     struct latch_call latch_call = {.call = {.start = start_latch_call, .result = result},
                                     .client = client,
@@ -55,29 +55,29 @@ static redlock_code carry_out_latch_call(redlock_sync *client, latch_function *f
 }
 
 redlock_code redlock_sync_latch_create(redlock_sync *client, const char *name,
-                                       const redlock_latch_options *options, redlock_tally *tally,
-                                       redlock_sync_result *result)
+                                       const redlock_latch_options *options,
+                                       redlock_latch_result *tally, redlock_sync_result *result)
 {
     return carry_out_latch_call(client, redlock_latch_create, name, options, tally, result);
 }
 
 redlock_code redlock_sync_latch_arrive(redlock_sync *client, const char *name,
-                                       const redlock_latch_options *options, redlock_tally *tally,
-                                       redlock_sync_result *result)
+                                       const redlock_latch_options *options,
+                                       redlock_latch_result *tally, redlock_sync_result *result)
 {
     return carry_out_latch_call(client, redlock_latch_arrive, name, options, tally, result);
 }
 
 redlock_code redlock_sync_latch_await(redlock_sync *client, const char *name,
-                                      const redlock_latch_options *options, redlock_tally *tally,
-                                      redlock_sync_result *result)
+                                      const redlock_latch_options *options,
+                                      redlock_latch_result *tally, redlock_sync_result *result)
 {
     return carry_out_latch_call(client, redlock_latch_await, name, options, tally, result);
 }
 
 redlock_code redlock_sync_latch_count(redlock_sync *client, const char *name,
-                                      const redlock_latch_options *options, redlock_tally *tally,
-                                      redlock_sync_result *result)
+                                      const redlock_latch_options *options,
+                                      redlock_latch_result *tally, redlock_sync_result *result)
 {
     return carry_out_latch_call(client, redlock_latch_count, name, options, tally, result);
 }

@@ -18,14 +18,15 @@ static void start_announce(redlock_sync *client, struct call *call)
 {
     struct announcement *announcement = LIST_OWNER(call, struct announcement, call);
     redlock_sync_lease *lease = call->lease;
-    redlock_code code = redlock_announce(lease->handle, announcement->value, announcement->length);
+    redlock_code code =
+        redlock_lease_announce(lease->handle, announcement->value, announcement->length);
     if (!code) /* what another thread announced is replaced, and is not told any more */
         sync_finish_with(client, &lease->announcing, REDLOCK_E_CANCELLED, NULL);
     sync_await(client, call, &lease->announcing, code);
 }
 
-redlock_code redlock_sync_announce(redlock_sync_lease *lease, const void *value, size_t length,
-                                   redlock_sync_result *result)
+redlock_code redlock_sync_lease_announce(redlock_sync_lease *lease, const void *value,
+                                         size_t length, redlock_sync_result *result)
 {
     struct announcement announcement = {
         .call = {.start = start_announce, .result = result}, .value = value, .length = length};
@@ -63,15 +64,15 @@ static void start_look(redlock_sync *client, struct call *call)
 {
     struct look *look = LIST_OWNER(call, struct look, call);
     redlock_code code =
-        redlock_observe(client->redlock, &look->observer, look->name, on_leader, look);
+        redlock_observer_begin(client->redlock, &look->observer, look->name, on_leader, look);
     if (code)
         sync_refuse(client, call, code);
     else
         sync_set_pending(client, call);
 }
 
-redlock_code redlock_sync_leader(redlock_sync *client, const char *name, redlock_leader *leader,
-                                 void *value, size_t size, redlock_sync_result *result)
+redlock_code redlock_sync_leader_get(redlock_sync *client, const char *name, redlock_leader *leader,
+                                     void *value, size_t size, redlock_sync_result *result)
 {
     struct look look = {.call = {.start = start_look, .result = result},
                         .client = client,

@@ -13,7 +13,7 @@
 static void end_acquiring(redlock_sync_lease *lease, const redlock_event *event)
 {
     sync_now_held(lease);
-    snprintf(lease->token, sizeof lease->token, "%s", redlock_token(lease->handle));
+    snprintf(lease->token, sizeof lease->token, "%s", redlock_lease_token(lease->handle));
     sync_finish_with(lease->client, &lease->acquiring, REDLOCK_OK, event);
 }
 
@@ -43,7 +43,7 @@ static void make_known(redlock_sync_lease *lease, const redlock_event *event)
     if (event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_CHANGED)
         atomic_store(&lease->fence, event->fence);
     if (event->kind == REDLOCK_ACQUIRED)
-        atomic_store(&lease->slot, redlock_slot(lease->handle));
+        atomic_store(&lease->slot, redlock_lease_slot(lease->handle));
     if (event->kind != REDLOCK_NOT_ACQUIRED)
         sync_publish(lease);
 }
@@ -131,7 +131,7 @@ static void drop_lease(redlock_sync_lease *lease)
 /* This thread may have been woken late: the lease must be valid now. */
 static redlock_code test_last(redlock_sync_lease *lease, redlock_sync_result *result)
 {
-    if (redlock_sync_valid_for(lease) > 0)
+    if (redlock_sync_lease_valid_for(lease) > 0)
         return REDLOCK_OK;
     redlock_sync_lease_free(lease);
     return sync_report(result, REDLOCK_E_TOO_SLOW,
@@ -217,7 +217,7 @@ redlock_code redlock_sync_acquire(redlock_sync *client, redlock_sync_lease **lea
 static bool cancel_if_meant(const struct call *other, const struct call *cancel)
 {
     return other->start == start_acquire && other->lease->data == cancel->data &&
-           redlock_release(other->lease->handle) == REDLOCK_OK;
+           redlock_lease_release(other->lease->handle) == REDLOCK_OK;
 }
 
 static void start_cancel(redlock_sync *client, struct call *call)
@@ -239,17 +239,17 @@ unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
 
 /* ---- having a lease ---- */
 
-int64_t redlock_sync_fence(const redlock_sync_lease *lease)
+int64_t redlock_sync_lease_fence(const redlock_sync_lease *lease)
 {
     return lease ? atomic_load(&lease->fence) : 0;
 }
 
-int redlock_sync_slot(const redlock_sync_lease *lease)
+int redlock_sync_lease_slot(const redlock_sync_lease *lease)
 {
     return lease ? atomic_load(&lease->slot) : -1;
 }
 
-const char *redlock_sync_token(const redlock_sync_lease *lease)
+const char *redlock_sync_lease_token(const redlock_sync_lease *lease)
 {
     return lease ? lease->token : "";
 }
@@ -278,12 +278,12 @@ void sync_await(redlock_sync *client, struct call *call, struct call **slot, red
 
 static void start_extend(redlock_sync *client, struct call *call)
 {
-    redlock_code code = redlock_extend(call->lease->handle, call->ms);
+    redlock_code code = redlock_lease_extend(call->lease->handle, call->ms);
     sync_await(client, call, &call->lease->extending, code);
 }
 
-redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
-                                 redlock_sync_result *result)
+redlock_code redlock_sync_lease_extend(redlock_sync_lease *lease, int64_t ttl_ms,
+                                       redlock_sync_result *result)
 {
     struct call call = {.start = start_extend, .ms = ttl_ms, .result = result};
     return sync_ask_about(lease, &call);
@@ -293,7 +293,7 @@ redlock_code redlock_sync_extend(redlock_sync_lease *lease, int64_t ttl_ms,
  * read that the lease is exclusive. */
 static void start_downgrade(redlock_sync *client, struct call *call)
 {
-    redlock_code code = redlock_downgrade(call->lease->handle);
+    redlock_code code = redlock_lease_downgrade(call->lease->handle);
     if (!code) {
         sync_reentry_downgraded(call->lease);
         sync_publish(call->lease);
@@ -302,7 +302,7 @@ static void start_downgrade(redlock_sync *client, struct call *call)
     sync_await(client, call, &call->lease->changing, code);
 }
 
-redlock_code redlock_sync_downgrade(redlock_sync_lease *lease, redlock_sync_result *result)
+redlock_code redlock_sync_lease_downgrade(redlock_sync_lease *lease, redlock_sync_result *result)
 {
     struct call call = {.start = start_downgrade, .result = result};
     return sync_ask_about(lease, &call);
@@ -310,11 +310,11 @@ redlock_code redlock_sync_downgrade(redlock_sync_lease *lease, redlock_sync_resu
 
 static void start_upgrade(redlock_sync *client, struct call *call)
 {
-    redlock_code code = redlock_upgrade(call->lease->handle);
+    redlock_code code = redlock_lease_upgrade(call->lease->handle);
     sync_await(client, call, &call->lease->changing, code);
 }
 
-redlock_code redlock_sync_upgrade(redlock_sync_lease *lease, redlock_sync_result *result)
+redlock_code redlock_sync_lease_upgrade(redlock_sync_lease *lease, redlock_sync_result *result)
 {
     struct call call = {.start = start_upgrade, .result = result};
     return sync_ask_about(lease, &call);
@@ -322,11 +322,11 @@ redlock_code redlock_sync_upgrade(redlock_sync_lease *lease, redlock_sync_result
 
 static void start_release(redlock_sync *client, struct call *call)
 {
-    redlock_code code = redlock_release(call->lease->handle);
+    redlock_code code = redlock_lease_release(call->lease->handle);
     sync_await(client, call, &call->lease->releasing, code);
 }
 
-redlock_code redlock_sync_release(redlock_sync_lease *lease, redlock_sync_result *result)
+redlock_code redlock_sync_lease_release(redlock_sync_lease *lease, redlock_sync_result *result)
 {
     struct call call = {.start = start_release, .result = result};
     redlock_code code;

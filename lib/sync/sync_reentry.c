@@ -199,7 +199,7 @@ static redlock_code once_more(struct reentry *reentry, const redlock_name *names
     if (shared && would_write_a_shared_name(reentry, names, options))
         return sync_report(result, REDLOCK_E_STATE,
                            "this thread has a name shared that it asks for exclusively: "
-                           "redlock_sync_upgrade() makes the lease that it holds exclusive");
+                           "redlock_sync_lease_upgrade() makes the lease that it holds exclusive");
     if (options->fence && !atomic_load(&reentry->lease->fence))
         return sync_report(result, REDLOCK_E_STATE,
                            "a fence is asked for, but the lease that this thread holds has none: "

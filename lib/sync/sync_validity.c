@@ -38,8 +38,8 @@ static int64_t ms_left(int64_t word)
  * never later. */
 static int64_t word_of(const redlock_sync_lease *lease, int64_t now)
 {
-    int64_t valid = redlock_valid_for(lease->handle);
-    return valid > 0 ? (now + valid * 1000) * 2 + redlock_is_shared(lease->handle) : NOT_HELD;
+    int64_t valid = redlock_lease_valid_for(lease->handle);
+    return valid > 0 ? (now + valid * 1000) * 2 + redlock_lease_is_shared(lease->handle) : NOT_HELD;
 }
 
 /* A lease that another thread gave back meanwhile stays given back. */
@@ -119,12 +119,12 @@ int64_t sync_look(const redlock_sync_lease *lease, bool *shared)
     return ms_left(word);
 }
 
-int64_t redlock_sync_valid_for(const redlock_sync_lease *lease)
+int64_t redlock_sync_lease_valid_for(const redlock_sync_lease *lease)
 {
     return ms_left(read_word(lease));
 }
 
-int64_t redlock_sync_exclusive_for(const redlock_sync_lease *lease)
+int64_t redlock_sync_lease_exclusive_for(const redlock_sync_lease *lease)
 {
     bool shared;
     int64_t left = sync_look(lease, &shared);

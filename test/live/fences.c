@@ -32,7 +32,7 @@ int64_t fence_once(struct user *user, const char *name)
     redlock_lease_options terms = fence_terms(0);
     if (take_lock(&take, user, name, &terms) != REDLOCK_OK)
         fail_msg("no lease on %s: %s", name, take.told[REDLOCK_NOT_ACQUIRED].text);
-    int64_t fence = redlock_fence(take.lease);
+    int64_t fence = redlock_lease_fence(take.lease);
     assert_true(fence > 0 && fence < INT64_C(1) << 53);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].event.fence, fence);
     assert_code(take_release(&take), REDLOCK_OK);

@@ -156,7 +156,7 @@ void scene_hand_over_by_push(struct scene *scene, struct take *holder, struct ta
                              int64_t within_ms)
 {
     uint64_t before = stats_of(waiter->user).pushes;
-    assert_code(redlock_release(holder->lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(holder->lease), REDLOCK_OK);
     AWAIT_AWAKE_MS(waiter->user, has(waiter), within_ms);
     assert_true(stats_of(waiter->user).pushes > before);
     AWAIT(holder->user, holder->told[REDLOCK_RELEASED].times);

@@ -85,6 +85,6 @@ redlock_sync_lease *take(redlock_sync *client, const char *name,
 
 void give_back(redlock_sync_lease *lease)
 {
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
     redlock_sync_lease_free(lease);
 }

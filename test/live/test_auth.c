@@ -191,7 +191,7 @@ static void adopt_again(unsigned first)
     open_list(&user, cluster.nodes);
     for (unsigned i = first; i < 5; i++) {
         AWAIT(&user, node_of(&user, i).abstains_ms > 0);
-        assert_code(redlock_adopt(user.client, i), REDLOCK_OK);
+        assert_code(redlock_node_adopt(user.client, i), REDLOCK_OK);
         AWAIT(&user, node_of(&user, i).state == REDLOCK_NODE_UP);
     }
     user_close_clean(&user, &cluster);

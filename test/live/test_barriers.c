@@ -12,12 +12,12 @@
 
 /* One that waits at a barrier, and what it was told. */
 struct arrival {
-    redlock_party *party;
+    redlock_barrier *party;
     unsigned times;
-    redlock_passage told;
+    redlock_barrier_result told;
 };
 
-static void hear(redlock_party *party, const redlock_passage *passage, void *data)
+static void hear(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
 {
     struct arrival *arrival = data;
     assert_ptr_equal(party, arrival->party);
@@ -40,7 +40,7 @@ static void arrive_as(struct arrival *arrival, struct user *user, const char *na
                       const redlock_barrier_options *options)
 {
     *arrival = (struct arrival){0};
-    assert_code(redlock_arrive(user->client, &arrival->party, name, options, hear, arrival),
+    assert_code(redlock_barrier_arrive(user->client, &arrival->party, name, options, hear, arrival),
                 REDLOCK_OK);
     assert_int_equal(arrival->times, 0);
 }
@@ -56,7 +56,7 @@ static void await_told(struct arrival *arrival, struct user *user, redlock_code 
     AWAIT_MS(user, arrival->times, 20000);
     assert_int_equal(arrival->times, 1);
     assert_code(arrival->told.code, code);
-    redlock_party_free(arrival->party);
+    redlock_barrier_free(arrival->party);
 }
 
 /* The number of masters that count so many parties. */
@@ -200,10 +200,10 @@ WITH_BOTH(test_who_leaves_is_not_counted)
     struct arrival gone, waits, last;
     arrive(&gone, &theirs, 2, REDLOCK_FOREVER);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    assert_code(redlock_depart(gone.party), REDLOCK_OK);
-    assert_code(redlock_depart(gone.party), REDLOCK_E_STATE);
+    assert_code(redlock_barrier_leave(gone.party), REDLOCK_OK);
+    assert_code(redlock_barrier_leave(gone.party), REDLOCK_E_STATE);
     AWAIT(&ours, gone.times);
-    assert_code(redlock_depart(gone.party), REDLOCK_E_STATE);
+    assert_code(redlock_barrier_leave(gone.party), REDLOCK_E_STATE);
     await_told(&gone, &ours, REDLOCK_E_CANCELLED);
     assert_int_equal(gone.told.arrived, 1);
     AWAIT(&ours, counted_on(&cluster, 0) == MASTERS); /* one that counted both would open */
@@ -233,8 +233,8 @@ WITH_BOTH(test_who_is_freed_leaves)
     struct arrival gone;
     arrive(&gone, &ours, 2, REDLOCK_FOREVER);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    redlock_party_free(gone.party);
-    redlock_party_free(NULL);
+    redlock_barrier_free(gone.party);
+    redlock_barrier_free(NULL);
     AWAIT(&ours, counted_on(&cluster, 0) == MASTERS);
     assert_int_equal(gone.times, 0);
 }
@@ -265,7 +265,7 @@ WITH_BOTH(test_who_dies_is_not_counted_for_long)
     AWAIT(&ours, counted_on(&cluster, 2) == MASTERS);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     assert_int_equal(waits.times, 0);
-    assert_code(redlock_depart(waits.party), REDLOCK_OK);
+    assert_code(redlock_barrier_leave(waits.party), REDLOCK_OK);
     await_told(&waits, &ours, REDLOCK_E_CANCELLED);
 }
 
@@ -337,33 +337,35 @@ WITH_BOTH(test_who_comes_back_may_have_been_counted)
 
 struct walk {
     struct user *user;
-    redlock_party *party;
+    redlock_barrier *party;
     unsigned rounds;
 };
 
-static void walk_on(redlock_party *party, const redlock_passage *passage, void *data)
+static void walk_on(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
 {
     struct walk *walk = data;
     assert_code(passage->code, REDLOCK_OK);
-    assert_code(redlock_depart(party), REDLOCK_E_STATE);
-    redlock_party_free(party);
+    assert_code(redlock_barrier_leave(party), REDLOCK_E_STATE);
+    redlock_barrier_free(party);
     walk->party = NULL;
     if (++walk->rounds == 5)
         return;
     redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
     options.generation += walk->rounds;
-    assert_code(redlock_arrive(walk->user->client, &walk->party, "walk", &options, walk_on, walk),
-                REDLOCK_OK);
+    assert_code(
+        redlock_barrier_arrive(walk->user->client, &walk->party, "walk", &options, walk_on, walk),
+        REDLOCK_OK);
 }
 
 WITH_BOTH(test_who_passes_arrives_at_the_next)
 {
     struct walk one = {.user = &ours}, other = {.user = &theirs};
     const redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
-    assert_code(redlock_arrive(ours.client, &one.party, "walk", &options, walk_on, &one),
+    assert_code(redlock_barrier_arrive(ours.client, &one.party, "walk", &options, walk_on, &one),
                 REDLOCK_OK);
-    assert_code(redlock_arrive(theirs.client, &other.party, "walk", &options, walk_on, &other),
-                REDLOCK_OK);
+    assert_code(
+        redlock_barrier_arrive(theirs.client, &other.party, "walk", &options, walk_on, &other),
+        REDLOCK_OK);
     AWAIT(&ours, one.rounds == 5 && other.rounds == 5);
 }
 
@@ -378,7 +380,7 @@ WITH_BOTH(test_who_was_told_keeps_no_loop)
     arrive(&passes, &alone, 1, REDLOCK_FOREVER);
     ev_run(loop, 0);
     assert_code(passes.told.code, REDLOCK_OK);
-    redlock_party_free(passes.party);
+    redlock_barrier_free(passes.party);
     assert_int_equal(user_end(&alone, 10000), 0);
     ev_loop_destroy(loop);
 }
@@ -387,14 +389,14 @@ WITH_BOTH(test_who_was_told_keeps_no_loop)
 
 static void refused(const char *name, redlock_barrier_options options, redlock_code code)
 {
-    redlock_party *party = (void *)1;
-    assert_code(redlock_arrive(ours.client, &party, name, &options, hear, NULL), code);
+    redlock_barrier *party = (void *)1;
+    assert_code(redlock_barrier_arrive(ours.client, &party, name, &options, hear, NULL), code);
     assert_null(party);
 }
 
 WITH_BOTH(test_what_is_refused)
 {
-    redlock_party *party;
+    redlock_barrier *party;
     const redlock_barrier_options one = barrier(1, 0);
     redlock_barrier_options bad = one;
     refused("gate", barrier(0, 0), REDLOCK_E_ARGUMENT);
@@ -418,21 +420,25 @@ WITH_BOTH(test_what_is_refused)
     refused("gate", bad, REDLOCK_E_TTL);
     bad.size = 0;
     refused("gate", bad, REDLOCK_E_ARGUMENT);
-    assert_code(redlock_arrive(ours.client, &party, "gate", NULL, hear, NULL), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_arrive(ours.client, &party, "gate", &one, NULL, NULL), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_arrive(ours.client, NULL, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_arrive(NULL, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_barrier_arrive(ours.client, &party, "gate", NULL, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_barrier_arrive(ours.client, &party, "gate", &one, NULL, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_barrier_arrive(ours.client, NULL, "gate", &one, hear, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_barrier_arrive(NULL, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
 }
 
 WITH_BOTH(test_who_looks_only_does_not_arrive)
 {
     struct user looks;
-    redlock_party *party;
+    redlock_barrier *party;
     const redlock_barrier_options one = barrier(1, 0);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.looks_only = true;
     user_open(&looks, &cluster, &options);
-    assert_code(redlock_arrive(looks.client, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_barrier_arrive(looks.client, &party, "gate", &one, hear, NULL),
+                REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(redlock_last_error(looks.client), "looks_only"));
     assert_int_equal(user_close(&looks, 10000), 0);
 }

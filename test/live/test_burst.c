@@ -84,7 +84,7 @@ static void release_by_token(unsigned to)
 static void release_all(void)
 {
     for (unsigned i = 0; i < BURST; i++) {
-        assert_code(redlock_release(burst.leases[i]), REDLOCK_OK);
+        assert_code(redlock_lease_release(burst.leases[i]), REDLOCK_OK);
         redlock_lease_free(burst.leases[i]);
     }
 }
@@ -179,8 +179,8 @@ CASE(test_releases_go_before_what_was_asked_for_earlier)
                 REDLOCK_OK);
     AWAIT(&burst.user, has(&burst.held));
     ask_all();
-    assert_code(redlock_extend(burst.held.lease, 0), REDLOCK_OK);
-    assert_code(redlock_release(burst.held.lease), REDLOCK_OK);
+    assert_code(redlock_lease_extend(burst.held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_release(burst.held.lease), REDLOCK_OK);
     AWAIT_MS(&burst.user, burst.held.told[REDLOCK_RELEASED].times, PATIENT_MS);
     assert_in_range(burst.told_before_held, 0, BURST / 4);
     take_free(&burst.held);
@@ -197,8 +197,8 @@ CASE(test_what_was_left_is_renewed_no_more)
     assert_code(take_lock(&burst.held, &burst.user, "left", NULL), REDLOCK_OK);
     AWAIT(&burst.user, user_is_quiet(&burst.user));
     inspect(0);
-    assert_code(redlock_extend(burst.held.lease, 0), REDLOCK_OK);
-    assert_code(redlock_detach(burst.held.lease), REDLOCK_OK);
+    assert_code(redlock_lease_extend(burst.held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_detach(burst.held.lease), REDLOCK_OK);
     AWAIT(&burst.user, in_flight());
     assert_int_equal(stats_of(&burst.user).held, 0);
     AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
@@ -213,13 +213,13 @@ static void hear_one_and_release_all(redlock_lease *lease, const redlock_event *
     if (event->kind != REDLOCK_ACQUIRED)
         return;
     for (unsigned i = 0; i < BURST; i++)
-        assert_code(redlock_release(burst.leases[i]), REDLOCK_OK);
+        assert_code(redlock_lease_release(burst.leases[i]), REDLOCK_OK);
     for (unsigned i = 0; i < TOGETHER; i++)
         if (burst.together[i] != lease)
-            assert_code(redlock_release(burst.together[i]), REDLOCK_OK);
+            assert_code(redlock_lease_release(burst.together[i]), REDLOCK_OK);
     assert_code(redlock_acquire(burst.user.client, &burst.at_last, "at last", NULL, hear, NULL),
                 REDLOCK_OK);
-    assert_code(redlock_release(burst.at_last), REDLOCK_OK); /* it ends with those together */
+    assert_code(redlock_lease_release(burst.at_last), REDLOCK_OK); /* it ends with those together */
 }
 
 /* The acquires of these, and of one more behind them, are answered, and not heard yet. */
@@ -297,7 +297,7 @@ CASE(test_a_close_comes_after_detaching)
     ask_all();
     AWAIT_MS(&burst.user, outcomes() == BURST, PATIENT_MS);
     for (unsigned i = 0; i < BURST; i++)
-        redlock_detach(burst.leases[i]);
+        redlock_lease_detach(burst.leases[i]);
     assert_int_equal(user_end(&burst.user, PATIENT_MS), 0);
     assert_int_equal(cluster_keys(&cluster), 5 * BURST);
     ev_loop_destroy(burst.user.loop);

@@ -35,16 +35,16 @@ static void wait_for(struct take *take, struct user *user, bool shared)
     redlock_place place;
     redlock_lease_options terms = terms_of(shared, REDLOCK_FOREVER);
     take_ask(take, user, "name", &terms);
-    AWAIT(user, redlock_place_get(take->lease, &place) == REDLOCK_OK);
+    AWAIT(user, redlock_lease_place(take->lease, &place) == REDLOCK_OK);
 }
 
 static void downgrade(struct take *take)
 {
     unsigned before = take->told[REDLOCK_CHANGED].times;
-    assert_code(redlock_downgrade(take->lease), REDLOCK_OK);
-    assert_true(redlock_is_shared(take->lease));
+    assert_code(redlock_lease_downgrade(take->lease), REDLOCK_OK);
+    assert_true(redlock_lease_is_shared(take->lease));
     AWAIT(take->user, take->told[REDLOCK_CHANGED].times > before);
-    assert_true(redlock_is_shared(take->lease));
+    assert_true(redlock_lease_is_shared(take->lease));
 }
 
 /* The code of NOT_CHANGED; OK: CHANGED was told. */
@@ -52,11 +52,11 @@ static redlock_code upgrade(struct take *take)
 {
     const struct told *yes = &take->told[REDLOCK_CHANGED], *no = &take->told[REDLOCK_NOT_CHANGED];
     unsigned before = yes->times + no->times, were = yes->times;
-    assert_code(redlock_upgrade(take->lease), REDLOCK_OK);
-    assert_true(redlock_is_shared(take->lease));
+    assert_code(redlock_lease_upgrade(take->lease), REDLOCK_OK);
+    assert_true(redlock_lease_is_shared(take->lease));
     AWAIT(take->user, yes->times + no->times > before);
-    assert_int_equal(redlock_is_shared(take->lease), yes->times == were);
-    assert_true(redlock_valid_for(take->lease) > 0);
+    assert_int_equal(redlock_lease_is_shared(take->lease), yes->times == were);
+    assert_true(redlock_lease_valid_for(take->lease) > 0);
     return yes->times > were ? REDLOCK_OK : no->event.code;
 }
 
@@ -86,12 +86,12 @@ WITH_BOTH(test_readers_that_wait_come_in)
     struct take writer, reader, late;
     assert_code(lock(&writer, &ours, false), REDLOCK_OK);
     wait_for(&reader, &theirs, true);
-    int64_t fence = redlock_fence(writer.lease);
+    int64_t fence = redlock_lease_fence(writer.lease);
     downgrade(&writer);
     AWAIT(&theirs, has(&reader));
-    assert_true(redlock_valid_for(writer.lease) > 0);
-    assert_int_equal(redlock_fence(writer.lease), fence);
-    assert_true(redlock_fence(reader.lease) > fence);
+    assert_true(redlock_lease_valid_for(writer.lease) > 0);
+    assert_int_equal(redlock_lease_fence(writer.lease), fence);
+    assert_true(redlock_lease_fence(reader.lease) > fence);
     assert_code(lock(&late, &theirs, false), REDLOCK_E_HELD);
     take_free(&late);
     assert_code(take_release(&writer), REDLOCK_OK);
@@ -135,7 +135,7 @@ WITH_BOTH(test_several_names)
         redlock_acquire_names(ours.client, &writer.lease, names, 2, &terms, take_hear, &writer),
         REDLOCK_OK);
     AWAIT(&ours, has(&writer));
-    assert_true(redlock_is_shared(writer.lease));
+    assert_true(redlock_lease_is_shared(writer.lease));
     downgrade(&writer);
     assert_code(lock(&reader, &theirs, true), REDLOCK_OK);
     AWAIT(&ours, masters_with(2) == MASTERS);
@@ -143,7 +143,7 @@ WITH_BOTH(test_several_names)
     assert_code(take_release(&reader), REDLOCK_OK);
     AWAIT(&ours, masters_with(1) == MASTERS);
     assert_code(upgrade(&writer), REDLOCK_OK);
-    AWAIT(&ours, cluster_holders(&cluster, "other", redlock_token(writer.lease)) == MASTERS);
+    AWAIT(&ours, cluster_holders(&cluster, "other", redlock_lease_token(writer.lease)) == MASTERS);
     assert_code(take_release(&writer), REDLOCK_OK);
 }
 
@@ -154,19 +154,19 @@ WITH_BOTH(test_the_only_reader_becomes_the_writer)
     struct take reader, other, next;
     assert_code(lock(&reader, &ours, true), REDLOCK_OK);
     assert_code(lock(&other, &theirs, true), REDLOCK_OK);
-    int64_t largest = redlock_fence(other.lease);
+    int64_t largest = redlock_lease_fence(other.lease);
     assert_code(take_release(&other), REDLOCK_OK);
     AWAIT(&ours, masters_with(1) == MASTERS);
     wait_for(&next, &theirs, false); /* it waits for this reader anyhow */
     assert_code(upgrade(&reader), REDLOCK_OK);
-    assert_true(redlock_fence(reader.lease) > largest);
-    assert_int_equal(reader.told[REDLOCK_CHANGED].event.fence, redlock_fence(reader.lease));
+    assert_true(redlock_lease_fence(reader.lease) > largest);
+    assert_int_equal(reader.told[REDLOCK_CHANGED].event.fence, redlock_lease_fence(reader.lease));
     assert_code(lock(&other, &theirs, true), REDLOCK_E_HELD);
     take_free(&other);
-    int64_t fence = redlock_fence(reader.lease);
+    int64_t fence = redlock_lease_fence(reader.lease);
     assert_code(take_release(&reader), REDLOCK_OK);
     AWAIT(&theirs, has(&next));
-    assert_true(redlock_fence(next.lease) > fence);
+    assert_true(redlock_lease_fence(next.lease) > fence);
     assert_code(take_release(&next), REDLOCK_OK);
 }
 
@@ -179,7 +179,7 @@ WITH_BOTH(test_not_beside_another_reader)
     AWAIT(&ours, masters_with(2) == MASTERS);
     assert_code(upgrade(&reader), REDLOCK_E_HELD);
     assert_non_null(strstr(reader.told[REDLOCK_NOT_CHANGED].text, "others read it"));
-    assert_code(redlock_detach(reader.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_detach(reader.lease), REDLOCK_E_STATE);
     assert_code(upgrade(&other), REDLOCK_E_HELD);
     AWAIT(&ours, marked() == MASTERS);
     assert_code(lock(&third, &theirs, true), REDLOCK_OK);
@@ -200,7 +200,7 @@ WITH_BOTH(test_beside_a_reader_of_a_minority)
     cluster_tell(&cluster, 1, "ZADD redlock:holders:name 99999999999999 somebody");
     assert_code(upgrade(&reader), REDLOCK_OK);
     AWAIT(&ours, reader.told[REDLOCK_AT_RISK].times);
-    AWAIT(&ours, cluster_holders(&cluster, "name", redlock_token(reader.lease)) == 3);
+    AWAIT(&ours, cluster_holders(&cluster, "name", redlock_lease_token(reader.lease)) == 3);
     assert_code(take_release(&reader), REDLOCK_OK);
     cluster_tell(&cluster, 0, "DEL name redlock:holders:name");
     cluster_tell(&cluster, 1, "DEL name redlock:holders:name");
@@ -214,7 +214,7 @@ WITH_BOTH(test_master_by_master)
     unsigned stored = 0;
     assert_code(lock(&reader, &ours, true), REDLOCK_OK);
     await_all_marked();
-    const char *token = redlock_token(reader.lease);
+    const char *token = redlock_lease_token(reader.lease);
     cluster_tell(&cluster, 0, "ZREM redlock:holders:name %s", token);
     cluster_tell(&cluster, 0, "ZADD redlock:holders:name 99999999999999 somebody");
     cluster_tell(&cluster, 1, "PEXPIRE name 100000");
@@ -227,7 +227,7 @@ WITH_BOTH(test_master_by_master)
     assert_true(cluster_count(&cluster, 2, "PTTL name") > 1000);
     for (unsigned i = 0; i < MASTERS; i++) {
         redisReply *clock = cluster_ask(&cluster, i, "HGET redlock:clock h");
-        stored += atoll(clock->str) >= redlock_fence(reader.lease);
+        stored += atoll(clock->str) >= redlock_lease_fence(reader.lease);
         freeReplyObject(clock);
     }
     assert_true(stored > MASTERS / 2);
@@ -259,23 +259,23 @@ WITH_BOTH(test_what_is_refused)
     redlock_lease_options terms = terms_of(true, REDLOCK_FOREVER);
     assert_code(lock(&lease, &ours, false), REDLOCK_OK);
     take_ask(&none, &theirs, "name", &terms);
-    assert_code(redlock_downgrade(none.lease), REDLOCK_E_STATE); /* not held yet */
-    assert_code(redlock_upgrade(none.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_downgrade(none.lease), REDLOCK_E_STATE); /* not held yet */
+    assert_code(redlock_lease_upgrade(none.lease), REDLOCK_E_STATE);
     take_free(&none);
-    assert_code(redlock_upgrade(lease.lease), REDLOCK_E_STATE); /* exclusive already */
-    assert_code(redlock_downgrade(lease.lease), REDLOCK_OK);
-    assert_code(redlock_downgrade(lease.lease), REDLOCK_E_STATE); /* under way */
-    assert_code(redlock_upgrade(lease.lease), REDLOCK_E_STATE);
-    assert_code(redlock_detach(lease.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_upgrade(lease.lease), REDLOCK_E_STATE); /* exclusive already */
+    assert_code(redlock_lease_downgrade(lease.lease), REDLOCK_OK);
+    assert_code(redlock_lease_downgrade(lease.lease), REDLOCK_E_STATE); /* under way */
+    assert_code(redlock_lease_upgrade(lease.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_detach(lease.lease), REDLOCK_E_STATE);
     AWAIT(&ours, lease.told[REDLOCK_CHANGED].times);
-    assert_code(redlock_downgrade(lease.lease), REDLOCK_E_STATE); /* shared already */
-    assert_code(redlock_detach(lease.lease), REDLOCK_E_STATE);
-    assert_code(redlock_release(lease.lease), REDLOCK_OK);
-    assert_code(redlock_upgrade(lease.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_downgrade(lease.lease), REDLOCK_E_STATE); /* shared already */
+    assert_code(redlock_lease_detach(lease.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_release(lease.lease), REDLOCK_OK);
+    assert_code(redlock_lease_upgrade(lease.lease), REDLOCK_E_STATE);
     AWAIT(&ours, lease.told[REDLOCK_RELEASED].times);
-    assert_code(redlock_downgrade(lease.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_downgrade(lease.lease), REDLOCK_E_STATE);
     take_free(&lease);
-    assert_false(redlock_is_shared(NULL));
+    assert_false(redlock_lease_is_shared(NULL));
 }
 
 WITH_BOTH(test_attached_leases_are_not_upgraded)
@@ -285,15 +285,15 @@ WITH_BOTH(test_attached_leases_are_not_upgraded)
     redlock_name name = {"name", 4, true};
     redlock_lease_options terms = lease_terms(TTL, 0);
     assert_code(lock(&first, &ours, true), REDLOCK_OK);
-    snprintf(token, sizeof token, "%s", redlock_token(first.lease));
+    snprintf(token, sizeof token, "%s", redlock_lease_token(first.lease));
     AWAIT(&ours, marked() == MASTERS);
-    assert_code(redlock_detach(first.lease), REDLOCK_OK);
+    assert_code(redlock_lease_detach(first.lease), REDLOCK_OK);
     take_init(&second, &theirs);
     assert_code(
         redlock_attach(theirs.client, &second.lease, &name, 1, token, &terms, take_hear, &second),
         REDLOCK_OK);
     AWAIT(&theirs, has(&second));
-    assert_code(redlock_upgrade(second.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_upgrade(second.lease), REDLOCK_E_STATE);
     assert_non_null(strstr(redlock_last_error(theirs.client), "taken over"));
     assert_code(take_release(&second), REDLOCK_OK);
 }
@@ -304,7 +304,7 @@ WITH_BOTH(test_released_meanwhile)
     for (unsigned i = 0; i < 2; i++) {
         struct take lease;
         assert_code(lock(&lease, &ours, i), REDLOCK_OK);
-        assert_code((i ? redlock_upgrade : redlock_downgrade)(lease.lease), REDLOCK_OK);
+        assert_code((i ? redlock_lease_upgrade : redlock_lease_downgrade)(lease.lease), REDLOCK_OK);
         assert_int_equal(user_step(&ours, now_us() + 1000000), true);
         unsigned told = lease.told[REDLOCK_CHANGED].times;
         assert_code(take_release(&lease), REDLOCK_OK);
@@ -316,11 +316,11 @@ WITH_BOTH(test_extended_meanwhile)
 {
     struct take lease;
     assert_code(lock(&lease, &ours, true), REDLOCK_OK);
-    assert_code(redlock_upgrade(lease.lease), REDLOCK_OK);
-    assert_code(redlock_extend(lease.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_upgrade(lease.lease), REDLOCK_OK);
+    assert_code(redlock_lease_extend(lease.lease, 0), REDLOCK_OK);
     AWAIT(&ours, lease.told[REDLOCK_CHANGED].times && lease.told[REDLOCK_EXTENDED].times);
-    assert_code(redlock_extend(lease.lease, 0), REDLOCK_OK);
-    assert_code(redlock_downgrade(lease.lease), REDLOCK_OK);
+    assert_code(redlock_lease_extend(lease.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_downgrade(lease.lease), REDLOCK_OK);
     AWAIT(&ours, lease.told[REDLOCK_CHANGED].times == 2 && lease.told[REDLOCK_EXTENDED].times == 2);
     assert_code(take_release(&lease), REDLOCK_OK);
 }

@@ -45,7 +45,7 @@ SCENE(test_a_push_from_a_restarted_master, .masters = 1, .max_ttl_ms = 10000)
     int64_t begin = now_us();
     scene_enqueue(&scene, &waiter, &waits, "waiter", &terms);
     cluster_tell(&scene.cluster, 0, "SAVE");
-    assert_code(redlock_extend(holder.lease, 10000), REDLOCK_OK);
+    assert_code(redlock_lease_extend(holder.lease, 10000), REDLOCK_OK);
     AWAIT(&holds, holder.told[REDLOCK_EXTENDED].times);
 
     proxy_blind(scene.roads[0], MAIN_ROADS);
@@ -60,9 +60,9 @@ SCENE(test_a_push_from_a_restarted_master, .masters = 1, .max_ttl_ms = 10000)
     while (user_step(&waits, begin + 4000000)) /* it lives no longer than 3 s in the snapshot */
         if (has(&waiter))
             fail_msg("the waiter has it for %lld ms, and the holder for %lld ms more",
-                     (long long)redlock_valid_for(waiter.lease),
-                     (long long)redlock_valid_for(holder.lease));
-    assert_true(redlock_valid_for(holder.lease) > 0);
+                     (long long)redlock_lease_valid_for(waiter.lease),
+                     (long long)redlock_lease_valid_for(holder.lease));
+    assert_true(redlock_lease_valid_for(holder.lease) > 0);
 
     proxy_break(scene.roads[0], ALL_ROADS);
     take_release(&holder);
@@ -82,7 +82,7 @@ static bool is_asked(const struct user *user, unsigned master)
 static void fence_is_told(const struct take *take)
 {
     static int64_t last;
-    int64_t fence = redlock_fence(take->lease);
+    int64_t fence = redlock_lease_fence(take->lease);
     if (fence <= last)
         fail_msg("%lld was told before, and then %lld", (long long)last, (long long)fence);
     last = fence;
@@ -248,7 +248,7 @@ static void take_turns(struct pair *pair)
     if (!told->times || now_us() < told->at_us + HOLD_US)
         return;
     redlock_lease *given_back = take->lease;
-    assert_code(redlock_release(given_back), REDLOCK_OK);
+    assert_code(redlock_lease_release(given_back), REDLOCK_OK);
     redlock_lease_free(given_back);
     pair->turn++;
     take_ask(take, pair->user, "name", &terms);

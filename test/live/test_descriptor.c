@@ -120,7 +120,7 @@ static void take_name(const char *name, int64_t ttl_ms)
 
 static void give_back(void)
 {
-    assert_code(redlock_release(lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(lease), REDLOCK_OK);
     POLL_UNTIL(told[REDLOCK_RELEASED]);
     redlock_lease_free(lease);
 }
@@ -143,7 +143,7 @@ TEST(a_lease_from_beginning_to_end)
     int64_t end = now_us() + 2500000; /* it is renewed meanwhile */
     while (turn(end))
         assert_code(last, REDLOCK_OK);
-    assert_true(redlock_valid_for(lease) > 0);
+    assert_true(redlock_lease_valid_for(lease) > 0);
     assert_int_equal(told[REDLOCK_LOST], 0);
     give_back();
     settle();
@@ -182,7 +182,7 @@ TEST(the_time_out_says_when_to_come_back)
         poll(NULL, 0, ms < 20 ? ms : 20);
         assert_code(redlock_process(client), REDLOCK_OK);
     }
-    assert_true(redlock_valid_for(lease) > 0);
+    assert_true(redlock_lease_valid_for(lease) > 0);
     give_back();
 }
 
@@ -204,7 +204,7 @@ TEST(who_never_looks_keeps_a_lease)
     assert_in_range(turns, 0, 60); /* it is not called back too early, over and over */
     assert_int_equal(told[REDLOCK_ACQUIRED], 1);
     assert_int_equal(told[REDLOCK_LOST], 0);
-    assert_true(redlock_valid_for(lease) > 0);
+    assert_true(redlock_lease_valid_for(lease) > 0);
     give_back();
 }
 
@@ -355,7 +355,7 @@ TEST(a_child_leaves_the_parent_alone)
     int64_t end = now_us() + 1500000;
     while (turn(end))
         ;
-    assert_true(redlock_valid_for(lease) > 0);
+    assert_true(redlock_lease_valid_for(lease) > 0);
     give_back();
 }
 
@@ -446,7 +446,7 @@ TEST(the_timer_and_the_bell_are_closed)
     int64_t end = now_us() + 1500000;
     while (turn(end))
         assert_code(last, REDLOCK_OK);
-    assert_true(redlock_valid_for(lease) > 0);
+    assert_true(redlock_lease_valid_for(lease) > 0);
     give_back();
 }
 
@@ -462,7 +462,7 @@ TEST(the_descriptor_is_closed)
         poll(NULL, 0, 1);
     }
     assert_says(redlock_last_error(client), "closed");
-    assert_int_equal(redlock_valid_for(lease), 0);
+    assert_int_equal(redlock_lease_valid_for(lease), 0);
 }
 
 /* What another epoll instance tells must not be taken for ours. */

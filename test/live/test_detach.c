@@ -1,7 +1,7 @@
 /*
- * What was detached is its next user's alone: once redlock_detach() has returned, no renewal of it
- * is written or repeated, and none that is on its way heals what another process has given back.
- * rule: C6, K8, U5, U7
+ * What was detached is its next user's alone: once redlock_lease_detach() has returned, no renewal
+ * of it is written or repeated, and none that is on its way heals what another process has given
+ * back. rule: C6, K8, U5, U7
  */
 #include "scene.h"
 
@@ -23,7 +23,7 @@ static void end(void)
 
 static void keep_token(void)
 {
-    snprintf(token, sizeof token, "%s", redlock_token(held.lease));
+    snprintf(token, sizeof token, "%s", redlock_lease_token(held.lease));
 }
 
 /* As another process does that knows the token and nothing of the library. */
@@ -47,7 +47,7 @@ static void hear_cancelled(redlock_lease *lease, const redlock_event *event, voi
     if (event->kind != REDLOCK_NOT_ACQUIRED)
         return;
     keep_token();
-    assert_code(redlock_detach(held.lease), REDLOCK_OK);
+    assert_code(redlock_lease_detach(held.lease), REDLOCK_OK);
     delete_everywhere();
 }
 
@@ -64,8 +64,8 @@ SCENE(test_nothing_is_written_after_it, .masters = 3)
         REDLOCK_OK);
     AWAIT(&first, scene_waiters(&scene, ALL, "first") == scene.cluster.count);
     AWAIT(&first, user_is_quiet(&first));
-    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
-    assert_code(redlock_release(waiter.lease), REDLOCK_OK);
+    assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_release(waiter.lease), REDLOCK_OK);
     AWAIT(&first, waiter.told[REDLOCK_NOT_ACQUIRED].times);
     AWAIT(&first, user_is_quiet(&first));
     assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
@@ -95,7 +95,7 @@ static void hear_nothing(struct ev_loop *loop, ev_check *check, int events)
     (void)events;
     ev_check_stop(loop, check);
     keep_token();
-    assert_code(redlock_detach(held.lease), REDLOCK_OK);
+    assert_code(redlock_lease_detach(held.lease), REDLOCK_OK);
     delete_everywhere();
 }
 
@@ -106,7 +106,7 @@ SCENE(test_nothing_is_repeated_after_it, .masters = 3)
     assert_code(take_lock(&held, &first, "name", NULL), REDLOCK_OK);
     AWAIT(&first, user_is_quiet(&first));
     cluster_tell_all(&scene.cluster, "SCRIPT FLUSH");
-    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
     ev_prepare_init(&asleep, await_answers);
     ev_set_priority(&asleep, EV_MINPRI);
     ev_prepare_start(first.loop, &asleep);
@@ -163,10 +163,10 @@ static void give_back(const redlock_name *its, size_t count)
 static void overtake_renewal(const redlock_name *its, size_t count)
 {
     hold_requests();
-    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
     AWAIT(&first, !user_is_quiet(&first));
     keep_token();
-    assert_code(redlock_detach(held.lease), REDLOCK_OK);
+    assert_code(redlock_lease_detach(held.lease), REDLOCK_OK);
     give_back(its, count);
     let_requests_go();
     AWAIT(&first, user_is_quiet(&first));
@@ -193,7 +193,7 @@ static void among_others(const redlock_name *its, const char *other, bool is_sha
     redlock_name one = {.bytes = other, .length = strlen(other), .shared = is_shared};
     acquire(&held, its, 1);
     acquire(&beside, &one, 1);
-    assert_code(redlock_extend(beside.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_extend(beside.lease, 0), REDLOCK_OK);
     overtake_renewal(its, 1);
     AWAIT(&first, beside.told[REDLOCK_EXTENDED].times);
     assert_int_equal(cluster_holders(&scene.cluster, other, NULL), scene.cluster.count);
@@ -214,8 +214,8 @@ SCENE(test_what_was_attached_is_not_healed_either, .masters = 3)
     struct take taken_over;
     begin(ALL);
     assert_code(take_lock(&taken_over, &second, "name", NULL), REDLOCK_OK);
-    snprintf(token, sizeof token, "%s", redlock_token(taken_over.lease));
-    assert_code(redlock_detach(taken_over.lease), REDLOCK_OK);
+    snprintf(token, sizeof token, "%s", redlock_lease_token(taken_over.lease));
+    assert_code(redlock_lease_detach(taken_over.lease), REDLOCK_OK);
     take_init(&held, &first);
     assert_code(redlock_attach(first.client, &held.lease, names, 1, token, NULL, take_hear, &held),
                 REDLOCK_OK);
@@ -232,7 +232,7 @@ SCENE(test_what_another_gives_back_is_lost, .masters = 3)
     acquire(&held, names, 1);
     keep_token();
     give_back(names, 1);
-    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
     AWAIT(&first, held.told[REDLOCK_LOST].times);
     assert_code(held.told[REDLOCK_LOST].event.code, REDLOCK_E_GONE);
     assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);

@@ -56,7 +56,7 @@ CASE(test_ours_excludes_theirs)
 {
     struct take take;
     assert_code(take_lock(&take, &user, "shared", NULL), REDLOCK_OK);
-    const char *token = redlock_token(take.lease);
+    const char *token = redlock_lease_token(take.lease);
     assert_int_equal(strlen(token), 22 + strlen(":web-7:4711"));
     assert_says(token, ":web-7:4711");
     AWAIT(&user, cluster_holders(&cluster, "shared", token) == 5);
@@ -64,9 +64,9 @@ CASE(test_ours_excludes_theirs)
     /* Another client's release of another token does not hurt us; nor does its rollback. */
     assert_int_equal(foreign_release("shared", "their-token"), 0);
     assert_int_equal(cluster_holders(&cluster, "shared", token), 5);
-    assert_code(redlock_extend(take.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_extend(take.lease, 0), REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
-    assert_true(redlock_valid_for(take.lease) > 9000);
+    assert_true(redlock_lease_valid_for(take.lease) > 9000);
     assert_code(take_release(&take), REDLOCK_OK);
     AWAIT(&user, cluster_keys(&cluster) == 0);
     assert_int_equal(foreign_lock("shared", "their-token", 1000, 0, 5), 5);
@@ -101,22 +101,22 @@ CASE(test_taken_away)
     struct take take;
     redlock_lease_options terms = lease_terms(2000, 0);
     assert_code(take_lock(&take, &user, "shared", &terms), REDLOCK_OK);
-    AWAIT(&user, cluster_holders(&cluster, "shared", redlock_token(take.lease)) == 5);
+    AWAIT(&user, cluster_holders(&cluster, "shared", redlock_lease_token(take.lease)) == 5);
     for (unsigned i = 0; i < 3; i++)
         cluster_tell(&cluster, i, "SET shared robber PX 60000");
     AWAIT(&user, take.told[REDLOCK_LOST].times);
     assert_code(take.told[REDLOCK_LOST].event.code, REDLOCK_E_GONE);
-    assert_int_equal(redlock_valid_for(take.lease), 0);
+    assert_int_equal(redlock_lease_valid_for(take.lease), 0);
     assert_code(take_release(&take), REDLOCK_E_GONE);
     AWAIT(&user, cluster_keys(&cluster) == 3);
     assert_int_equal(foreign_release("shared", "robber"), 3);
 
     /* A minority robbed, two absent: still ours, healed where it can be. */
     assert_code(take_lock(&take, &user, "shared", &terms), REDLOCK_OK);
-    AWAIT(&user, cluster_holders(&cluster, "shared", redlock_token(take.lease)) == 5);
+    AWAIT(&user, cluster_holders(&cluster, "shared", redlock_lease_token(take.lease)) == 5);
     cluster_tell(&cluster, 0, "SET shared robber PX 60000");
     cluster_tell(&cluster, 1, "DEL shared");
-    AWAIT(&user, cluster_holders(&cluster, "shared", redlock_token(take.lease)) == 4);
+    AWAIT(&user, cluster_holders(&cluster, "shared", redlock_lease_token(take.lease)) == 4);
     assert_int_equal(take.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&take), REDLOCK_OK);
     AWAIT(&user, cluster_keys(&cluster) == 1);

@@ -47,7 +47,7 @@ static void take_names(struct take *take, struct user *user, unsigned which,
     assert_code(
         redlock_acquire_names(user->client, &take->lease, names, count, terms, take_hear, take),
         REDLOCK_OK);
-    assert_int_equal(redlock_fence(take->lease), 0);
+    assert_int_equal(redlock_lease_fence(take->lease), 0);
     AWAIT(user, take->outcomes);
     assert_code(take->told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_OK);
 }
@@ -64,7 +64,7 @@ CASE(test_fences_grow)
         struct take take;
         unsigned which = 1 + turn * 7 % 15;
         take_names(&take, &users[turn % COUNT(users)], which, &terms);
-        int64_t fence = redlock_fence(take.lease);
+        int64_t fence = redlock_lease_fence(take.lease);
         assert_int_equal(take.told[REDLOCK_ACQUIRED].event.fence, fence);
         assert_true(fence < INT64_C(1) << 53);
         for (unsigned i = 0; i < NAMES; i++) {
@@ -73,9 +73,9 @@ CASE(test_fences_grow)
             assert_true(fence > last[i]);
             last[i] = fence;
         }
-        assert_code(redlock_release(take.lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(take.lease), REDLOCK_OK);
         AWAIT(take.user, take.told[REDLOCK_RELEASED].times);
-        assert_int_equal(redlock_fence(take.lease),
+        assert_int_equal(redlock_lease_fence(take.lease),
                          fence); /* a fence that was given out does not change */
         take_free(&take);
     }
@@ -94,16 +94,16 @@ CASE(test_plain_leases_touch_no_clock)
     read_clocks(before);
     for (unsigned turn = 0; turn < 10; turn++) {
         take_names(&take, &user, turn % 2 ? 1 : 15, &plain);
-        assert_int_equal(redlock_fence(take.lease), 0);
+        assert_int_equal(redlock_lease_fence(take.lease), 0);
         assert_int_equal(take.told[REDLOCK_ACQUIRED].event.fence, 0);
-        assert_code(redlock_extend(take.lease, 0), REDLOCK_OK);
+        assert_code(redlock_lease_extend(take.lease, 0), REDLOCK_OK);
         AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
         assert_int_equal(take.told[REDLOCK_EXTENDED].event.fence, 0);
         assert_code(take_release(&take), REDLOCK_OK);
     }
     assert_int_equal(moved(before), 0);
     take_names(&take, &user, 1, &fenced);
-    assert_true(redlock_fence(take.lease) > 0);
+    assert_true(redlock_lease_fence(take.lease) > 0);
     AWAIT(&user, moved(before) == MASTERS);
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &cluster);
@@ -118,14 +118,14 @@ CASE(test_renewals_keep_it)
     terms.ttl_ms = 1200;
     open_fenced(&user);
     assert_code(take_lock(&take, &user, "kept", &terms), REDLOCK_OK);
-    int64_t fence = redlock_fence(take.lease);
+    int64_t fence = redlock_lease_fence(take.lease);
     AWAIT(&user, cluster_holders(&cluster, "kept", NULL) == MASTERS);
     read_clocks(before);
     AWAIT(&user, stats_of(&user).renewals >= 2);
-    assert_code(redlock_extend(take.lease, 1800), REDLOCK_OK);
+    assert_code(redlock_lease_extend(take.lease, 1800), REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
     assert_int_equal(take.told[REDLOCK_EXTENDED].event.fence, fence);
-    assert_int_equal(redlock_fence(take.lease), fence);
+    assert_int_equal(redlock_lease_fence(take.lease), fence);
     assert_int_equal(moved(before), 0);
     assert_code(take_release(&take), REDLOCK_OK);
     assert_true(fence_once(&user, "kept") > fence);
@@ -141,8 +141,8 @@ CASE(test_attaching_has_no_new_one)
     redlock_lease_options terms = fence_terms(0);
     open_fenced(&user);
     assert_code(take_lock(&take, &user, "passed on", &terms), REDLOCK_OK);
-    snprintf(token, sizeof token, "%s", redlock_token(take.lease));
-    assert_code(redlock_detach(take.lease), REDLOCK_OK);
+    snprintf(token, sizeof token, "%s", redlock_lease_token(take.lease));
+    assert_code(redlock_lease_detach(take.lease), REDLOCK_OK);
 
     take_init(&take, &user);
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),
@@ -154,7 +154,7 @@ CASE(test_attaching_has_no_new_one)
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),
                 REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_ACQUIRED].times);
-    assert_int_equal(redlock_fence(take.lease), 0);
+    assert_int_equal(redlock_lease_fence(take.lease), 0);
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &cluster);
 }
@@ -209,9 +209,9 @@ CASE(test_a_clock_that_is_gone)
 
     AWAIT(&user, logical_clock(&cluster, 0) > 0); /* hello was said again */
     take_when_it_counts(&take, &user, &terms);
-    assert_true(redlock_fence(take.lease) > before);
+    assert_true(redlock_lease_fence(take.lease) > before);
     assert_int_equal(cluster_count(&cluster, 0, "EXISTS forgotten"), 1);
-    assert_true(logical_clock(&cluster, 0) >= redlock_fence(take.lease));
+    assert_true(logical_clock(&cluster, 0) >= redlock_lease_fence(take.lease));
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &cluster);
 }
@@ -261,7 +261,7 @@ CASE(test_masters_die_and_freeze)
     }
     cluster_do(&cluster, "pause 3");
     assert_code(take_lock(&take, &user, "survivor", &terms), REDLOCK_E_UNAVAILABLE);
-    assert_int_equal(redlock_fence(take.lease), 0);
+    assert_int_equal(redlock_lease_fence(take.lease), 0);
     take_free(&take);
 
     /* One comes back without its data: its clock starts above all that it may have forgotten. */

@@ -106,7 +106,7 @@ static void lie_about_the_clock(int64_t lie)
     assert_code(take_lock(&take, &user, "lied about", &terms), REDLOCK_E_UNAVAILABLE);
     assert_vote(&take.told[REDLOCK_NOT_ACQUIRED].votes[1], REDLOCK_VOTE_REFUSED);
     assert_says(take.told[REDLOCK_NOT_ACQUIRED].votes[1].text, "clock is out of all reason");
-    assert_int_equal(redlock_fence(take.lease), 0);
+    assert_int_equal(redlock_lease_fence(take.lease), 0);
     take_free(&take);
     user_close_clean(&user, &cluster);
     liar_stop(liar);

@@ -76,8 +76,8 @@ SCENE(test_handovers_are_no_flood, .masters = MASTERS)
         struct user *waits = i % 2 ? &other : &one;
         struct take *holder = &takes[(i + 1) % 2], *waiter = &takes[i % 2];
         take_ask(waiter, waits, "name", &terms);
-        AWAIT(waits, redlock_place_get(waiter->lease, &place) == REDLOCK_OK);
-        assert_code(redlock_release(holder->lease), REDLOCK_OK);
+        AWAIT(waits, redlock_lease_place(waiter->lease, &place) == REDLOCK_OK);
+        assert_code(redlock_lease_release(holder->lease), REDLOCK_OK);
         AWAIT(holder->user, holder->told[REDLOCK_RELEASED].times);
         take_free(holder);
         AWAIT(waits, has(waiter));

@@ -115,7 +115,7 @@ static int64_t wait_turn(redlock_sync *client)
         int64_t waited = now_us() - since;
         longest = waited > longest ? waited : longest;
         hold(OURS);
-        assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
+        assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
         redlock_sync_lease_free(lease);
         pause_between(&chance);
     }

@@ -24,13 +24,13 @@ static void in_child(struct take *take)
     struct take other;
     redlock_name name = {.bytes = "inherited", .length = 9};
     redlock *client = user.client;
-    CHECK(redlock_valid_for(take->lease) == 0);
-    CHECK(redlock_release(take->lease) == REDLOCK_E_FORKED);
-    CHECK(redlock_extend(take->lease, 0) != REDLOCK_OK);
+    CHECK(redlock_lease_valid_for(take->lease) == 0);
+    CHECK(redlock_lease_release(take->lease) == REDLOCK_E_FORKED);
+    CHECK(redlock_lease_extend(take->lease, 0) != REDLOCK_OK);
     CHECK(redlock_acquire(client, &other.lease, "x", NULL, take_hear, &other) == REDLOCK_E_FORKED);
     CHECK(!other.lease);
     CHECK(redlock_inspect(client, &other.lease, &name, 1, take_hear, &other) == REDLOCK_E_FORKED);
-    CHECK(redlock_adopt(client, 0) != REDLOCK_OK);
+    CHECK(redlock_node_adopt(client, 0) != REDLOCK_OK);
     redlock_close(client, 1000, NULL, NULL);
     /* The parent's loop, run by mistake. */
     ev_loop_fork(user.loop);
@@ -71,15 +71,15 @@ static void expect_nothing_in_child(pid_t (*make)(void))
     struct take take;
     redlock_lease_options terms = lease_terms(3000, 0);
     assert_code(take_lock(&take, &user, "inherited", &terms), REDLOCK_OK);
-    AWAIT(&user, cluster_holders(&cluster, "inherited", redlock_token(take.lease)) == 5);
+    AWAIT(&user, cluster_holders(&cluster, "inherited", redlock_lease_token(take.lease)) == 5);
     pid_t child = make();
     if (child == 0)
         in_child(&take);
     expect_success(child);
     int64_t end = now_us() + 4000000; /* longer than the ttl */
     while (user_step(&user, end))
-        assert_true(redlock_valid_for(take.lease) > 0);
-    assert_int_equal(cluster_holders(&cluster, "inherited", redlock_token(take.lease)), 5);
+        assert_true(redlock_lease_valid_for(take.lease) > 0);
+    assert_int_equal(cluster_holders(&cluster, "inherited", redlock_lease_token(take.lease)), 5);
     assert_int_equal(take.outcomes, 1);
     assert_code(take_release(&take), REDLOCK_OK);
 }
@@ -101,7 +101,7 @@ static void fork_inside(redlock_lease *lease, const redlock_event *event, void *
         return;
     pid_t child = fork();
     if (child == 0) {
-        CHECK(redlock_valid_for(lease) == 0);
+        CHECK(redlock_lease_valid_for(lease) == 0);
         redlock_lease_free(lease);
         redlock_free(user.client); /* while its callback runs: freed or not, nothing is sent */
         _exit(0);
@@ -110,7 +110,7 @@ static void fork_inside(redlock_lease *lease, const redlock_event *event, void *
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    assert_true(redlock_valid_for(lease) > 0);
+    assert_true(redlock_lease_valid_for(lease) > 0);
 }
 
 CASE(test_fork_inside_a_callback)
@@ -120,7 +120,7 @@ CASE(test_fork_inside_a_callback)
     assert_code(redlock_acquire(user.client, &take.lease, "inside", NULL, fork_inside, &take),
                 REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_ACQUIRED].times);
-    assert_int_equal(cluster_holders(&cluster, "inside", redlock_token(take.lease)) >= 3, 1);
+    assert_int_equal(cluster_holders(&cluster, "inside", redlock_lease_token(take.lease)) >= 3, 1);
     assert_code(take_release(&take), REDLOCK_OK);
 }
 
@@ -216,7 +216,7 @@ CASE(test_openmetrics)
 CASE(test_nodes)
 {
     redlock_node node;
-    assert_int_equal(redlock_nodes(user.client), 5);
+    assert_int_equal(redlock_node_count(user.client), 5);
     for (unsigned i = 0; i < 5; i++) {
         assert_code(redlock_node_get(user.client, i, &node), REDLOCK_OK);
         assert_int_equal(node.state, REDLOCK_NODE_UP);

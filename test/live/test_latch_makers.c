@@ -19,13 +19,13 @@ struct maker {
     struct user user;
     redlock_latch *latch;
     unsigned times;
-    redlock_tally told;
+    redlock_latch_result told;
 };
 
 static struct maker makers[MAKERS];
 static char made[ROUNDS][REDLOCK_LATCH_ID_SIZE];
 
-static void hear(redlock_latch *latch, const redlock_tally *tally, void *data)
+static void hear(redlock_latch *latch, const redlock_latch_result *tally, void *data)
 {
     struct maker *maker = data;
     (void)latch;

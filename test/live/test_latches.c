@@ -13,15 +13,15 @@
 
 typedef redlock_code call_function(redlock *client, redlock_latch **latch, const char *name,
                                    const redlock_latch_options *options,
-                                   redlock_tally_callback *callback, void *data);
+                                   redlock_latch_callback *callback, void *data);
 
 struct call {
     redlock_latch *latch;
     unsigned times;
-    redlock_tally told;
+    redlock_latch_result told;
 };
 
-static void hear(redlock_latch *latch, const redlock_tally *tally, void *data)
+static void hear(redlock_latch *latch, const redlock_latch_result *tally, void *data)
 {
     struct call *call = data;
     assert_ptr_equal(latch, call->latch);
@@ -45,8 +45,8 @@ static void await_told(struct call *call, struct user *user, redlock_code code)
     redlock_latch_free(call->latch);
 }
 
-static redlock_tally tell(struct user *user, call_function *function,
-                          const redlock_latch_options *options, redlock_code code)
+static redlock_latch_result tell(struct user *user, call_function *function,
+                                 const redlock_latch_options *options, redlock_code code)
 {
     struct call call;
     begin(&call, user, function, options);
@@ -54,14 +54,14 @@ static redlock_tally tell(struct user *user, call_function *function,
     return call.told;
 }
 
-static redlock_tally make(struct user *user, int64_t arrivals)
+static redlock_latch_result make(struct user *user, int64_t arrivals)
 {
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     options.arrivals = arrivals;
     return tell(user, redlock_latch_create, &options, REDLOCK_OK);
 }
 
-static redlock_tally arrive(struct user *user, const char *arrival)
+static redlock_latch_result arrive(struct user *user, const char *arrival)
 {
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     options.arrival = arrival;
@@ -70,7 +70,7 @@ static redlock_tally arrive(struct user *user, const char *arrival)
 
 static void counts(struct user *user, unsigned arrived, bool open)
 {
-    redlock_tally tally = tell(user, redlock_latch_count, NULL, REDLOCK_OK);
+    redlock_latch_result tally = tell(user, redlock_latch_count, NULL, REDLOCK_OK);
     assert_int_equal(tally.arrived, arrived);
     assert_int_equal(tally.open, open);
 }
@@ -92,7 +92,7 @@ WITH_BOTH(test_it_opens_when_all_have_arrived)
     for (unsigned i = 0; i < MANY; i++) {
         assert_int_equal(waits.times, 0);
         snprintf(arrival, sizeof arrival, "part-%u", i);
-        redlock_tally tally = arrive(i % 2 ? &ours : &theirs, arrival);
+        redlock_latch_result tally = arrive(i % 2 ? &ours : &theirs, arrival);
         assert_int_equal(tally.arrived, i + 1);
         assert_int_equal(tally.open, i + 1 == MANY);
     }
@@ -118,7 +118,7 @@ WITH_BOTH(test_an_arrival_is_counted_once)
     arrive(&ours, "me");
     arrive(&theirs, "me");
     counts(&ours, 1, false);
-    redlock_tally tally = arrive(&ours, NULL);
+    redlock_latch_result tally = arrive(&ours, NULL);
     assert_true(tally.open);
     assert_int_equal(strlen(tally.arrival), 22);
 }
@@ -126,9 +126,9 @@ WITH_BOTH(test_an_arrival_is_counted_once)
 WITH_BOTH(test_a_name_has_one_latch)
 {
     redlock_latch_options options = REDLOCK_LATCH_INIT;
-    redlock_tally first = make(&ours, 2);
+    redlock_latch_result first = make(&ours, 2);
     options.arrivals = 7;
-    redlock_tally second = tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
+    redlock_latch_result second = tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
     assert_string_equal(second.id, first.id);
     assert_int_equal(second.arrivals, 2);
     options.id = "another";
@@ -142,7 +142,7 @@ WITH_BOTH(test_what_was_not_made_is_taken_away)
 {
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     options.arrivals = 1;
-    redlock_tally first = make(&ours, 1);
+    redlock_latch_result first = make(&ours, 1);
     cluster_tell(&cluster, 0, "DEL redlock:latch:latch");
     tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
     AWAIT(&theirs, !cluster_count(&cluster, 0, "EXISTS redlock:latch:latch"));

@@ -169,7 +169,7 @@ CASE(test_hangs_later)
     cluster_do(&limping, "resume 2");
     AWAIT(&user, (redlock_node_get(user.client, 1, &node), node.state == REDLOCK_NODE_UP));
     assert_code(take_lock(&take, &user, "resumed", NULL), REDLOCK_OK);
-    AWAIT(&user, cluster_holders(&limping, "resumed", redlock_token(take.lease)) == 5);
+    AWAIT(&user, cluster_holders(&limping, "resumed", redlock_lease_token(take.lease)) == 5);
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &limping); /* the grants of the stopped master are released, too */
 }

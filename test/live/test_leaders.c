@@ -39,7 +39,8 @@ static void hear(redlock_observer *observer, const redlock_leader *leader, void 
 static void begin_watch(struct watch *watch, struct user *user, const char *name)
 {
     memset(watch, 0, sizeof *watch);
-    assert_code(redlock_observe(user->client, &watch->observer, name, hear, watch), REDLOCK_OK);
+    assert_code(redlock_observer_begin(user->client, &watch->observer, name, hear, watch),
+                REDLOCK_OK);
     assert_int_equal(watch->times, 0);
 }
 
@@ -70,11 +71,11 @@ static void lead(struct take *take, struct user *user, const char *name)
 static void announce(struct take *take, const char *value)
 {
     unsigned before = take->told[REDLOCK_ANNOUNCED].times;
-    assert_code(redlock_announce(take->lease, value, strlen(value)), REDLOCK_OK);
+    assert_code(redlock_lease_announce(take->lease, value, strlen(value)), REDLOCK_OK);
     AWAIT(take->user, take->told[REDLOCK_ANNOUNCED].times > before);
     assert_int_equal(take->told[REDLOCK_ANNOUNCED].times, before + 1);
     assert_true(take->told[REDLOCK_ANNOUNCED].event.granted >= MASTERS / 2 + 1);
-    assert_int_equal(take->told[REDLOCK_ANNOUNCED].event.fence, redlock_fence(take->lease));
+    assert_int_equal(take->told[REDLOCK_ANNOUNCED].event.fence, redlock_lease_fence(take->lease));
 }
 
 CASE_WITH(test_what_is_announced_is_told, pair_join, pair_leave)
@@ -86,7 +87,7 @@ CASE_WITH(test_what_is_announced_is_told, pair_join, pair_leave)
     lead(&leader, &ours, "name");
     announce(&leader, "a");
     AWAIT(&theirs, is_told(&watch, "a"));
-    int64_t term = redlock_fence(leader.lease);
+    int64_t term = redlock_lease_fence(leader.lease);
     assert_true(watch.last.term == term);
     announce(&leader, "b");
     AWAIT(&theirs, is_told(&watch, "b"));
@@ -130,15 +131,15 @@ CASE_WITH(test_values_of_all_lengths, pair_join, pair_leave)
     memset(value, 'v', sizeof value);
     begin_watch(&watch, &theirs, "name");
     lead(&leader, &ours, "name");
-    assert_code(redlock_announce(leader.lease, value, LONGEST + 1), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_lease_announce(leader.lease, value, LONGEST + 1), REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(redlock_last_error(ours.client), "65536"));
-    assert_code(redlock_announce(leader.lease, NULL, 1), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_announce(leader.lease, value, LONGEST), REDLOCK_OK);
+    assert_code(redlock_lease_announce(leader.lease, NULL, 1), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_lease_announce(leader.lease, value, LONGEST), REDLOCK_OK);
     AWAIT(&theirs, watch.last.length == LONGEST);
     assert_memory_equal(watch.value, value, LONGEST);
-    assert_code(redlock_announce(leader.lease, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_lease_announce(leader.lease, NULL, 0), REDLOCK_OK);
     AWAIT(&theirs, is_told(&watch, ""));
-    assert_code(redlock_announce(leader.lease, "\0 \n", 3), REDLOCK_OK);
+    assert_code(redlock_lease_announce(leader.lease, "\0 \n", 3), REDLOCK_OK);
     AWAIT(&theirs, watch.last.length == 3);
     assert_memory_equal(watch.value, "\0 \n", 3);
     assert_code(take_release(&leader), REDLOCK_OK);
@@ -151,12 +152,12 @@ CASE_WITH(test_who_may_announce, pair_join, pair_leave)
     struct take plain, shared, several, permit, pending, leader;
     redlock_lease_options terms = lease_terms(TTL, 0);
     assert_code(take_lock(&plain, &ours, "plain", &terms), REDLOCK_OK);
-    assert_code(redlock_announce(plain.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(redlock_lease_announce(plain.lease, "x", 1), REDLOCK_E_STATE);
     assert_non_null(strstr(redlock_last_error(ours.client), "fence"));
     assert_code(take_release(&plain), REDLOCK_OK);
     terms.fence = terms.shared = true;
     assert_code(take_lock(&shared, &ours, "shared", &terms), REDLOCK_OK);
-    assert_code(redlock_announce(shared.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(redlock_lease_announce(shared.lease, "x", 1), REDLOCK_E_STATE);
     assert_code(take_release(&shared), REDLOCK_OK);
     terms.shared = false;
     take_init(&several, &ours);
@@ -164,20 +165,20 @@ CASE_WITH(test_who_may_announce, pair_join, pair_leave)
         redlock_acquire_names(ours.client, &several.lease, two, 2, &terms, take_hear, &several),
         REDLOCK_OK);
     AWAIT(&ours, several.told[REDLOCK_ACQUIRED].times);
-    assert_code(redlock_announce(several.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(redlock_lease_announce(several.lease, "x", 1), REDLOCK_E_STATE);
     assert_code(take_release(&several), REDLOCK_OK);
     terms.permits = 2;
     assert_code(take_lock(&permit, &ours, "permits", &terms), REDLOCK_OK);
-    assert_code(redlock_announce(permit.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(redlock_lease_announce(permit.lease, "x", 1), REDLOCK_E_STATE);
     assert_code(take_release(&permit), REDLOCK_OK);
     lead(&leader, &ours, "name");
     terms = lease_terms(TTL, REDLOCK_FOREVER);
     terms.fence = true;
     take_ask(&pending, &ours, "name", &terms);
-    assert_code(redlock_announce(pending.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(redlock_lease_announce(pending.lease, "x", 1), REDLOCK_E_STATE);
     take_free(&pending);
-    assert_code(redlock_release(leader.lease), REDLOCK_OK);
-    assert_code(redlock_announce(leader.lease, "x", 1), REDLOCK_E_STATE);
+    assert_code(redlock_lease_release(leader.lease), REDLOCK_OK);
+    assert_code(redlock_lease_announce(leader.lease, "x", 1), REDLOCK_E_STATE);
     AWAIT(&ours, leader.told[REDLOCK_RELEASED].times);
     take_free(&leader);
 }
@@ -191,7 +192,7 @@ CASE_WITH(test_a_downgrade_takes_it_back, pair_join, pair_leave)
     lead(&leader, &ours, "name");
     announce(&leader, "mine alone");
     AWAIT(&theirs, is_told(&watch, "mine alone"));
-    assert_code(redlock_downgrade(leader.lease), REDLOCK_OK);
+    assert_code(redlock_lease_downgrade(leader.lease), REDLOCK_OK);
     AWAIT(&theirs, is_told_nobody(&watch));
     assert_code(take_release(&leader), REDLOCK_OK);
     end_watch(&watch);
@@ -260,7 +261,7 @@ CASE_WITH(test_a_downgrade_goes_behind_unsay, pair_join, pair_leave)
 {
     struct take leader;
     redisContext *monitor = lead_under_monitor(&leader);
-    assert_code(redlock_downgrade(leader.lease), REDLOCK_OK);
+    assert_code(redlock_lease_downgrade(leader.lease), REDLOCK_OK);
     AWAIT(&ours, leader.told[REDLOCK_CHANGED].times);
     assert_code(take_release(&leader), REDLOCK_OK);
     await_unsay_before(monitor, "\"redlock:shared\"");
@@ -271,7 +272,7 @@ CASE_WITH(test_what_is_detached_is_said_no_more, pair_join, pair_leave)
     struct take leader;
     lead(&leader, &ours, "name");
     announce(&leader, "mine");
-    assert_code(redlock_detach(leader.lease), REDLOCK_OK);
+    assert_code(redlock_lease_detach(leader.lease), REDLOCK_OK);
     for (unsigned i = 0; i < MASTERS; i++) {
         AWAIT(&ours, cluster_count(&cluster, i, "EXISTS redlock:leader:name") == 0);
         cluster_tell(&cluster, i, "DEL name");
@@ -298,7 +299,7 @@ CASE_WITH(test_nothing_is_left, pair_join, pair_leave)
 /* ---- candidates -------------------------------------------------------------------------- */
 
 struct runner {
-    redlock_candidate *candidate;
+    redlock_campaign *candidate;
     unsigned times[KINDS];
     int64_t term;
     redlock_code code; /* of the last */
@@ -306,7 +307,7 @@ struct runner {
     redlock *closes_when_lost;
 };
 
-static void run(redlock_candidate *candidate, const redlock_event *event, void *data)
+static void run(redlock_campaign *candidate, const redlock_event *event, void *data)
 {
     struct runner *runner = data;
     runner->times[event->kind]++;
@@ -316,11 +317,11 @@ static void run(redlock_candidate *candidate, const redlock_event *event, void *
         runner->term = event->fence;
     }
     if (event->kind == REDLOCK_LOST && runner->resigns_when_lost)
-        assert_code(redlock_resign(candidate), REDLOCK_OK);
+        assert_code(redlock_campaign_resign(candidate), REDLOCK_OK);
     if (runner->closes_when_lost && event->kind == REDLOCK_LOST)
         redlock_close(runner->closes_when_lost, 0, NULL, NULL);
     if (runner->frees && event->kind == REDLOCK_ACQUIRED) {
-        redlock_candidate_free(candidate);
+        redlock_campaign_free(candidate);
         runner->candidate = NULL;
     }
 }
@@ -331,8 +332,9 @@ static void stand_on(struct runner *runner, struct user *user, const char *value
     options.ttl_ms = TTL;
     options.value = value;
     options.length = value ? strlen(value) : 0;
-    assert_code(redlock_campaign(user->client, &runner->candidate, "name", &options, run, runner),
-                REDLOCK_OK);
+    assert_code(
+        redlock_campaign_begin(user->client, &runner->candidate, "name", &options, run, runner),
+        REDLOCK_OK);
 }
 
 static void stand(struct runner *runner, struct user *user, const char *value)
@@ -348,16 +350,16 @@ CASE_WITH(test_candidates_lead_in_turn, pair_join, pair_leave)
     stand(&first, &ours, "first");
     AWAIT(&ours, is_told(&watch, "first") && first.times[REDLOCK_ANNOUNCED] == 1);
     stand(&second, &theirs, "second");
-    assert_code(redlock_candidate_announce(second.candidate, "the second", 10), REDLOCK_OK);
-    assert_code(redlock_candidate_announce(first.candidate, "still", 5), REDLOCK_OK);
+    assert_code(redlock_campaign_announce(second.candidate, "the second", 10), REDLOCK_OK);
+    assert_code(redlock_campaign_announce(first.candidate, "still", 5), REDLOCK_OK);
     AWAIT(&ours, is_told(&watch, "still"));
-    assert_code(redlock_resign(first.candidate), REDLOCK_OK);
-    assert_code(redlock_resign(first.candidate), REDLOCK_E_STATE);
+    assert_code(redlock_campaign_resign(first.candidate), REDLOCK_OK);
+    assert_code(redlock_campaign_resign(first.candidate), REDLOCK_E_STATE);
     AWAIT(&ours, is_told(&watch, "the second") && first.times[REDLOCK_RELEASED]);
     assert_true(second.term > first.term && watch.last.term == second.term);
-    assert_true(redlock_valid_for(redlock_candidate_lease(second.candidate)) > 0);
-    redlock_candidate_free(first.candidate);
-    redlock_candidate_free(second.candidate);
+    assert_true(redlock_lease_valid_for(redlock_campaign_lease(second.candidate)) > 0);
+    redlock_campaign_free(first.candidate);
+    redlock_campaign_free(second.candidate);
     AWAIT(&ours, is_told_nobody(&watch));
     end_watch(&watch);
 }
@@ -380,7 +382,7 @@ CASE_WITH(test_who_was_lost_stands_again, pair_join, pair_leave)
     AWAIT(&ours, runner.times[REDLOCK_ACQUIRED] == 2);
     AWAIT(&ours, is_told(&watch, "it") && watch.last.term == runner.term);
     assert_true(runner.term > term);
-    redlock_candidate_free(runner.candidate);
+    redlock_campaign_free(runner.candidate);
     AWAIT(&ours, is_told_nobody(&watch));
     end_watch(&watch);
 }
@@ -397,8 +399,8 @@ CASE_WITH(test_who_resigns_when_lost_stands_no_more, pair_join, pair_leave)
     AWAIT(&ours, next.term);
     assert_int_equal(runner.times[REDLOCK_ACQUIRED], 1);
     assert_int_equal(next.times[REDLOCK_ANNOUNCED], 0);
-    redlock_candidate_free(runner.candidate);
-    redlock_candidate_free(next.candidate);
+    redlock_campaign_free(runner.candidate);
+    redlock_campaign_free(next.candidate);
 }
 
 CASE_WITH(test_who_cannot_stand_again_is_told, pair_join, pair_leave)
@@ -412,10 +414,10 @@ CASE_WITH(test_who_cannot_stand_again_is_told, pair_join, pair_leave)
     AWAIT(&ours, runner.times[REDLOCK_NOT_ACQUIRED]);
     assert_code(runner.code, REDLOCK_E_CLOSED);
     assert_int_equal(runner.times[REDLOCK_LOST], 1);
-    assert_null(redlock_candidate_lease(runner.candidate));
-    assert_code(redlock_candidate_announce(runner.candidate, "x", 1), REDLOCK_OK);
-    assert_code(redlock_resign(runner.candidate), REDLOCK_E_STATE);
-    redlock_candidate_free(runner.candidate);
+    assert_null(redlock_campaign_lease(runner.candidate));
+    assert_code(redlock_campaign_announce(runner.candidate, "x", 1), REDLOCK_OK);
+    assert_code(redlock_campaign_resign(runner.candidate), REDLOCK_E_STATE);
+    redlock_campaign_free(runner.candidate);
     redlock_free(closes.client);
 }
 
@@ -430,12 +432,12 @@ CASE_WITH(test_without_again_a_loss_is_the_end, pair_join, pair_leave)
     AWAIT(&ours, once.times[REDLOCK_LOST] == 1);
     stand(&next, &theirs, NULL);
     AWAIT(&ours, next.term > once.term);
-    redlock_candidate_free(next.candidate);
+    redlock_campaign_free(next.candidate);
     stand(&next, &ours, NULL); /* behind the other one, if that stood again */
     AWAIT(&ours, next.times[REDLOCK_ACQUIRED] == 2);
     assert_int_equal(once.times[REDLOCK_ACQUIRED], 1);
-    redlock_candidate_free(once.candidate);
-    redlock_candidate_free(next.candidate);
+    redlock_campaign_free(once.candidate);
+    redlock_campaign_free(next.candidate);
 }
 
 CASE_WITH(test_a_candidate_waits_no_longer_than_it_may, pair_join, pair_leave)
@@ -448,9 +450,9 @@ CASE_WITH(test_a_candidate_waits_no_longer_than_it_may, pair_join, pair_leave)
     stand_on(&late, &theirs, NULL, options);
     AWAIT(&ours, late.times[REDLOCK_NOT_ACQUIRED] == 1);
     assert_code(late.code, REDLOCK_E_HELD);
-    assert_code(redlock_resign(late.candidate), REDLOCK_E_STATE);
-    redlock_candidate_free(late.candidate);
-    redlock_candidate_free(leader.candidate);
+    assert_code(redlock_campaign_resign(late.candidate), REDLOCK_E_STATE);
+    redlock_campaign_free(late.candidate);
+    redlock_campaign_free(leader.candidate);
 }
 
 static bool all_say(const char *value)
@@ -475,21 +477,21 @@ CASE_WITH(test_who_was_frozen_says_nothing_in_the_next_term, pair_join, pair_lea
     begin_watch(&watch, &theirs, "name");
     stand(&first, &frozen, "frozen");
     AWAIT(&frozen, first.times[REDLOCK_ANNOUNCED] == 1);
-    assert_code(redlock_candidate_announce(first.candidate, "unsent", 6), REDLOCK_OK);
+    assert_code(redlock_campaign_announce(first.candidate, "unsent", 6), REDLOCK_OK);
     AWAIT(&theirs, is_told(&watch, "frozen"));
     stand(&next, &ours, "next");
     AWAIT(&theirs, is_told(&watch, "next") && next.times[REDLOCK_ANNOUNCED]);
     AWAIT(&theirs, all_say("next"));
     AWAIT(&frozen, first.times[REDLOCK_LOST] == 1);
-    AWAIT(&frozen, redlock_place_get(redlock_candidate_lease(first.candidate),
-                                     &(redlock_place){0}) == REDLOCK_OK);
+    AWAIT(&frozen, redlock_lease_place(redlock_campaign_lease(first.candidate),
+                                       &(redlock_place){0}) == REDLOCK_OK);
     assert_true(all_say("next"));
-    assert_code(redlock_resign(next.candidate), REDLOCK_OK);
+    assert_code(redlock_campaign_resign(next.candidate), REDLOCK_OK);
     AWAIT(&theirs, next.times[REDLOCK_RELEASED]);
     AWAIT(&frozen, first.times[REDLOCK_ANNOUNCED] == 2);
     AWAIT(&theirs, is_told(&watch, "unsent") && watch.last.term == first.term);
-    redlock_candidate_free(first.candidate);
-    redlock_candidate_free(next.candidate);
+    redlock_campaign_free(first.candidate);
+    redlock_campaign_free(next.candidate);
     user_close(&frozen, 5000);
     AWAIT(&theirs, is_told_nobody(&watch));
     end_watch(&watch);
@@ -502,7 +504,7 @@ CASE_WITH(test_a_candidate_is_freed_in_its_callback, pair_join, pair_leave)
     AWAIT(&ours, runner.term && !runner.candidate);
     stand(&next, &theirs, NULL);
     AWAIT(&ours, next.term > runner.term);
-    redlock_candidate_free(next.candidate);
+    redlock_campaign_free(next.candidate);
 }
 
 CASE_WITH(test_what_a_campaign_refuses, pair_join, pair_leave)
@@ -511,30 +513,37 @@ CASE_WITH(test_what_a_campaign_refuses, pair_join, pair_leave)
     struct runner runner = {0};
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     options.length = 1;
-    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
-                REDLOCK_E_ARGUMENT);
+    assert_code(
+        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
+        REDLOCK_E_ARGUMENT);
     options.value = bytes;
     options.length = LONGEST + 1;
-    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
-                REDLOCK_E_ARGUMENT);
+    assert_code(
+        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
+        REDLOCK_E_ARGUMENT);
     options.length = 0;
     options.size = sizeof options.size - 1;
-    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
-                REDLOCK_E_ARGUMENT);
+    assert_code(
+        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
+        REDLOCK_E_ARGUMENT);
     options.size = sizeof options;
     options.margin_ms = options.ttl_ms;
-    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
-                REDLOCK_E_TTL);
+    assert_code(
+        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
+        REDLOCK_E_TTL);
     options.ttl_ms = 0;
-    assert_code(redlock_campaign(ours.client, &runner.candidate, "name", &options, run, &runner),
-                REDLOCK_E_TTL);
-    assert_code(redlock_campaign(ours.client, &runner.candidate, "", NULL, run, &runner),
+    assert_code(
+        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
+        REDLOCK_E_TTL);
+    assert_code(redlock_campaign_begin(ours.client, &runner.candidate, "", NULL, run, &runner),
                 REDLOCK_E_NAME);
     assert_null(runner.candidate);
     redlock_observer *observer;
-    assert_code(redlock_observe(ours.client, &observer, "", hear, NULL), REDLOCK_E_NAME);
-    assert_code(redlock_observe(ours.client, &observer, "redlock:x", hear, NULL), REDLOCK_E_NAME);
-    assert_code(redlock_observe(ours.client, &observer, "name", NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_observer_begin(ours.client, &observer, "", hear, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_observer_begin(ours.client, &observer, "redlock:x", hear, NULL),
+                REDLOCK_E_NAME);
+    assert_code(redlock_observer_begin(ours.client, &observer, "name", NULL, NULL),
+                REDLOCK_E_ARGUMENT);
     assert_null(observer);
 }
 

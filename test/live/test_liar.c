@@ -218,11 +218,11 @@ static void lie_to_a_batch(const struct lie *lie)
     AWAIT(&user, user_all_up(&user) && user_is_quiet(&user));
     liar_change(liar, lie);
     for (unsigned i = 0; i < TOGETHER; i++)
-        assert_code(redlock_extend(takes[i].lease, 0), REDLOCK_OK);
+        assert_code(redlock_lease_extend(takes[i].lease, 0), REDLOCK_OK);
     for (unsigned i = 0; i < TOGETHER; i++)
         AWAIT(&user, takes[i].told[REDLOCK_EXTENDED].times);
     for (unsigned i = 0; i < TOGETHER; i++)
-        assert_code(redlock_release(takes[i].lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(takes[i].lease), REDLOCK_OK);
     for (unsigned i = 0; i < TOGETHER; i++) {
         AWAIT(&user, takes[i].told[REDLOCK_RELEASED].times);
         assert_code(takes[i].told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
@@ -254,10 +254,10 @@ CASE(test_lying_grants)
     assert_code(take_lock(&take, &first, "wanted", NULL), REDLOCK_OK);
     for (unsigned try = 0; try < 20; try++) {
         assert_code(take_lock(&late, &second, "wanted", NULL), REDLOCK_E_HELD);
-        assert_says(late.told[REDLOCK_NOT_ACQUIRED].text, redlock_token(take.lease));
+        assert_says(late.told[REDLOCK_NOT_ACQUIRED].text, redlock_lease_token(take.lease));
         take_free(&late);
     }
-    assert_true(redlock_valid_for(take.lease) > 0);
+    assert_true(redlock_lease_valid_for(take.lease) > 0);
     assert_code(take_release(&take), REDLOCK_OK);
     assert_code(take_lock(&late, &second, "wanted", NULL), REDLOCK_OK);
     assert_code(take_release(&late), REDLOCK_OK);

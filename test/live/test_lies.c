@@ -196,7 +196,7 @@ static int64_t fence_of_name(struct user *user)
     redlock_lease_options terms = lease_terms(MAX_TTL_MS, 0);
     terms.fence = true;
     assert_code(take_lock(&take, user, "name", &terms), REDLOCK_OK);
-    int64_t fence = redlock_fence(take.lease);
+    int64_t fence = redlock_lease_fence(take.lease);
     assert_code(take_release(&take), REDLOCK_OK);
     return fence;
 }

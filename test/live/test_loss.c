@@ -190,7 +190,7 @@ CASE(test_slow_network)
         for (unsigned i = 0; i < 10; i++)
             user_step(&user, INT64_MAX);
         for (unsigned k = 0; k < leases; k++)
-            ends[k] = now_us() + redlock_valid_for(takes[k].lease) * 1000;
+            ends[k] = now_us() + redlock_lease_valid_for(takes[k].lease) * 1000;
         AWAIT(&user, all_lost());
         run_for(TTL * 1000); /* the late words come, and wake nothing */
         for (unsigned i = 0; i < 3; i++)
@@ -220,7 +220,7 @@ CASE(test_bearable_delay)
     run_for(3 * TTL * 500);
     for (unsigned k = 0; k < leases; k++) {
         assert_int_equal(takes[k].told[REDLOCK_LOST].times, 0);
-        assert_true(redlock_valid_for(takes[k].lease) > 0);
+        assert_true(redlock_lease_valid_for(takes[k].lease) > 0);
         redlock_lease_free(takes[k].lease);
     }
     for (unsigned i = 0; i < 5; i++)

@@ -43,7 +43,7 @@ static void lock_one(struct user *by, const void *bytes, size_t length, const vo
     redlock_name name = {.bytes = bytes, .length = length};
     lock_names(&take, by, &name, 1);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
-    AWAIT(by, masters_with(key, key_length, redlock_token(take.lease)) == 5);
+    AWAIT(by, masters_with(key, key_length, redlock_lease_token(take.lease)) == 5);
     assert_code(take_release(&take), REDLOCK_OK);
     AWAIT(by, cluster_keys(&cluster) == 0);
 }
@@ -144,19 +144,20 @@ CASE(test_all_or_none)
     lock_names(&all, &user, names, 3);
     assert_int_equal(all.told[REDLOCK_ACQUIRED].times, 1);
     for (unsigned i = 0; i < 3; i++)
-        AWAIT(&user, masters_with(names[i].bytes, names[i].length, redlock_token(all.lease)) == 5);
+        AWAIT(&user,
+              masters_with(names[i].bytes, names[i].length, redlock_lease_token(all.lease)) == 5);
     assert_code(take_lock(&one, &rival, "c", NULL), REDLOCK_E_HELD);
     take_free(&one);
     assert_code(take_release(&all), REDLOCK_OK);
     AWAIT(&user, cluster_keys(&cluster) == 0);
 
     assert_code(take_lock(&one, &rival, "c", NULL), REDLOCK_OK);
-    AWAIT(&rival, cluster_holders(&cluster, "c", redlock_token(one.lease)) == 5);
+    AWAIT(&rival, cluster_holders(&cluster, "c", redlock_lease_token(one.lease)) == 5);
     lock_names(&others, &user, names, 3);
     assert_code(others.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_HELD);
-    assert_says(others.told[REDLOCK_NOT_ACQUIRED].text, redlock_token(one.lease));
+    assert_says(others.told[REDLOCK_NOT_ACQUIRED].text, redlock_lease_token(one.lease));
     assert_int_equal(cluster_keys(&cluster), 5);
-    assert_int_equal(cluster_holders(&cluster, "c", redlock_token(one.lease)), 5);
+    assert_int_equal(cluster_holders(&cluster, "c", redlock_lease_token(one.lease)), 5);
     take_free(&others);
     assert_code(take_release(&one), REDLOCK_OK);
     user_close_clean(&rival, &cluster);
@@ -206,7 +207,7 @@ CASE(test_many_long_names)
                 REDLOCK_OK);
     AWAIT_MS(&user, take.outcomes, 15000);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
-    assert_code(redlock_release(take.lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(take.lease), REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_RELEASED].times);
     take_free(&take);
     AWAIT(&user, cluster_keys(&cluster) == 0);

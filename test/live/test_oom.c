@@ -36,19 +36,19 @@ static unsigned decided(const struct take *take)
 
 static void extend(struct take *take)
 {
-    if (redlock_extend(take->lease, 0) == REDLOCK_OK)
+    if (redlock_lease_extend(take->lease, 0) == REDLOCK_OK)
         AWAIT(take->user, take->told[REDLOCK_EXTENDED].times + take->told[REDLOCK_LOST].times +
                               take->told[REDLOCK_NOT_EXTENDED].times);
 }
 
 static void give_back(struct take *take)
 {
-    if (take->told[REDLOCK_ACQUIRED].times && redlock_release(take->lease) == REDLOCK_OK)
+    if (take->told[REDLOCK_ACQUIRED].times && redlock_lease_release(take->lease) == REDLOCK_OK)
         AWAIT(take->user, take->told[REDLOCK_RELEASED].times);
     assert_true(take->told[REDLOCK_RELEASED].times <= 1);
     assert_true(take->told[REDLOCK_LOST].times <= 1);
     assert_int_equal(decided(take), 1);
-    (void)redlock_token(take->lease);
+    (void)redlock_lease_token(take->lease);
     redlock_lease_free(take->lease);
 }
 
@@ -79,7 +79,7 @@ struct led {
     char value[8]; /* as heard last */
 };
 
-static void on_term(redlock_candidate *candidate, const redlock_event *event, void *data)
+static void on_term(redlock_campaign *candidate, const redlock_event *event, void *data)
 {
     struct led *led = data;
     (void)candidate;
@@ -106,26 +106,26 @@ static void lead_and_observe(struct user *user)
 {
     struct led led = {0};
     redlock_observer *observer;
-    redlock_candidate *candidate;
+    redlock_campaign *candidate;
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     options.ttl_ms = 2000;
     options.value = "value";
     options.length = 5;
-    redlock_code code = redlock_observe(user->client, &observer, "one", on_leader, &led);
+    redlock_code code = redlock_observer_begin(user->client, &observer, "one", on_leader, &led);
     assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !observer));
-    code = redlock_campaign(user->client, &candidate, "one", &options, on_term, &led);
+    code = redlock_campaign_begin(user->client, &candidate, "one", &options, on_term, &led);
     assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !candidate));
     if (candidate)
         AWAIT(user, is_decided(&led));
     if (observer)
         AWAIT(user, led.heard);
     redlock_observer_free(observer);
-    if (candidate && redlock_resign(candidate) == REDLOCK_OK)
+    if (candidate && redlock_campaign_resign(candidate) == REDLOCK_OK)
         AWAIT(user, led.told[REDLOCK_RELEASED] == 1);
-    redlock_candidate_free(candidate);
+    redlock_campaign_free(candidate);
 }
 
-static void on_passage(redlock_party *party, const redlock_passage *passage, void *data)
+static void on_passage(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
 {
     (void)party, (void)passage;
     ++*(unsigned *)data;
@@ -134,20 +134,21 @@ static void on_passage(redlock_party *party, const redlock_passage *passage, voi
 /* One party alone, which passes, or is undecided. */
 static void meet(struct user *user)
 {
-    redlock_party *party;
+    redlock_barrier *party;
     unsigned told = 0;
     redlock_barrier_options options = REDLOCK_BARRIER_INIT;
     options.parties = 1;
     options.wait_ms = 1000;
-    redlock_code code = redlock_arrive(user->client, &party, "one", &options, on_passage, &told);
+    redlock_code code =
+        redlock_barrier_arrive(user->client, &party, "one", &options, on_passage, &told);
     assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !party));
     if (party)
         AWAIT(user, told);
     assert_true(told == (party != NULL));
-    redlock_party_free(party);
+    redlock_barrier_free(party);
 }
 
-static void on_tally(redlock_latch *latch, const redlock_tally *tally, void *data)
+static void on_tally(redlock_latch *latch, const redlock_latch_result *tally, void *data)
 {
     (void)latch, (void)tally;
     ++*(unsigned *)data;
@@ -296,11 +297,11 @@ CASE(test_leaders)
 }
 
 /* The n-th allocation of an announcement fails, for each n; returns how many there are. */
-static unsigned announce_short_of(redlock_candidate *candidate, const char *value, unsigned most)
+static unsigned announce_short_of(redlock_campaign *candidate, const char *value, unsigned most)
 {
     for (unsigned n = 1; n <= most; n++) {
         fault_arm(FAULT_MEMORY, n);
-        redlock_code code = redlock_candidate_announce(candidate, value, strlen(value));
+        redlock_code code = redlock_campaign_announce(candidate, value, strlen(value));
         if (!fault_disarm())
             return n - 1;
         assert_code(code, REDLOCK_E_MEMORY);
@@ -314,12 +315,12 @@ CASE(test_a_value_that_is_refused_is_not_announced)
     struct user user;
     struct led led = {0};
     redlock_observer *observer;
-    redlock_candidate *candidate;
+    redlock_campaign *candidate;
     redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
     options.ttl_ms = 2000;
     user_open(&user, &cluster, NULL);
-    assert_code(redlock_observe(user.client, &observer, "one", on_leader, &led), REDLOCK_OK);
-    assert_code(redlock_campaign(user.client, &candidate, "one", &options, on_term, &led),
+    assert_code(redlock_observer_begin(user.client, &observer, "one", on_leader, &led), REDLOCK_OK);
+    assert_code(redlock_campaign_begin(user.client, &candidate, "one", &options, on_term, &led),
                 REDLOCK_OK);
     AWAIT(&user, led.told[REDLOCK_ACQUIRED]);
     assert_true(announce_short_of(candidate, "first", LAST) > 0); /* makes what announces, too */
@@ -332,7 +333,7 @@ CASE(test_a_value_that_is_refused_is_not_announced)
     AWAIT(&user, led.told[REDLOCK_LOST] && led.term > term);
     assert_string_equal(led.value, "kept");
     redlock_observer_free(observer);
-    redlock_candidate_free(candidate);
+    redlock_campaign_free(candidate);
     user_close(&user, 5000);
 }
 
@@ -364,7 +365,7 @@ CASE(test_token_takes_no_memory)
     user_open(&user, &cluster, NULL);
     assert_code(take_lock(&take, &user, "name", NULL), REDLOCK_OK);
     fault_arm(FAULT_MEMORY_SPELL, 1);
-    const char *token = redlock_token(take.lease);
+    const char *token = redlock_lease_token(take.lease);
     assert_false(fault_disarm());
     AWAIT(&user, cluster_holders(&cluster, "name", token) == 5);
     assert_code(take_release(&take), REDLOCK_OK);

@@ -98,7 +98,7 @@ static void works_with(const char *nodes, int spare, unsigned masters, unsigned 
     assert_code(take_lock(&take, &user, "works", NULL), REDLOCK_OK);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].event.masters, masters);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].event.quorum, quorum);
-    AWAIT(&user, cluster_holders(&cluster, "works", redlock_token(take.lease)) == masters);
+    AWAIT(&user, cluster_holders(&cluster, "works", redlock_lease_token(take.lease)) == masters);
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &cluster);
 }
@@ -319,7 +319,7 @@ CASE(test_who_looks_only)
                 REDLOCK_E_ARGUMENT);
     assert_code(redlock_release_token(user.client, &take.lease, &name, 1, "t", take_hear, &take),
                 REDLOCK_E_ARGUMENT);
-    assert_code(redlock_adopt(user.client, 0), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_node_adopt(user.client, 0), REDLOCK_E_ARGUMENT);
     take_inspect(&take, &user, "never");
     assert_code(take.told[REDLOCK_SEEN].event.code, REDLOCK_OK);
     take_free(&take);
@@ -337,12 +337,12 @@ CASE(test_extremes_that_work)
     assert_code(take_lock(&take, &user, "huge", &terms), REDLOCK_OK);
     static const int64_t ttls[] = {-1, 1, 30001, INT64_MAX, INT64_MIN};
     for (unsigned i = 0; i < COUNT(ttls); i++)
-        assert_code(redlock_extend(take.lease, ttls[i]), REDLOCK_E_TTL);
-    assert_true(redlock_valid_for(take.lease) > 25000);
-    assert_code(redlock_extend(take.lease, 5000), REDLOCK_OK);
-    assert_code(redlock_extend(take.lease, 5000), REDLOCK_E_STATE);
+        assert_code(redlock_lease_extend(take.lease, ttls[i]), REDLOCK_E_TTL);
+    assert_true(redlock_lease_valid_for(take.lease) > 25000);
+    assert_code(redlock_lease_extend(take.lease, 5000), REDLOCK_OK);
+    assert_code(redlock_lease_extend(take.lease, 5000), REDLOCK_E_STATE);
     AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
-    assert_true(redlock_valid_for(take.lease) > 25000); /* never shortened */
+    assert_true(redlock_lease_valid_for(take.lease) > 25000); /* never shortened */
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &cluster);
 }

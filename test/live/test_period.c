@@ -79,7 +79,7 @@ WITH_BOTH(test_the_masters_keep_the_rest)
 {
     struct take first;
     lock(&first, AT_LEAST);
-    assert_code(redlock_release(first.lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(first.lease), REDLOCK_OK);
     AWAIT(&ours, first.told[REDLOCK_RELEASED].times);
     assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
     assert_non_null(strstr(first.told[REDLOCK_RELEASED].text, "kept from others for at least"));
@@ -95,7 +95,7 @@ WITH_BOTH(test_a_longer_hold)
     struct take first, next;
     lock(&first, 1);
     AWAIT(&ours, now_us() > told_at(&first) + 1000);
-    assert_code(redlock_release(first.lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(first.lease), REDLOCK_OK);
     AWAIT(&ours, first.told[REDLOCK_RELEASED].times);
     assert_string_equal(first.told[REDLOCK_RELEASED].text, "released");
     take_free(&first);
@@ -130,7 +130,7 @@ WITH_BOTH(test_deleted_on_a_quorum)
     AWAIT(&ours, user_is_quiet(&ours));
     for (unsigned i = 0; i < 3; i++)
         cluster_tell(&cluster, i, "DEL name");
-    assert_code(redlock_release(first.lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(first.lease), REDLOCK_OK);
     AWAIT(&ours, first.told[REDLOCK_RELEASED].times);
     assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_E_GONE);
     assert_null(strstr(first.told[REDLOCK_RELEASED].text, "kept"));

@@ -67,7 +67,7 @@ static void wait_for(struct take *take, struct user *user, int64_t count)
 static bool is_enqueued(const struct take *take)
 {
     redlock_place place;
-    return redlock_place_get(take->lease, &place) == REDLOCK_OK && user_is_quiet(take->user);
+    return redlock_lease_place(take->lease, &place) == REDLOCK_OK && user_is_quiet(take->user);
 }
 
 static long long length_of_queue(unsigned master, int slot)
@@ -79,8 +79,8 @@ static unsigned slots_of(const struct take *takes, unsigned count)
 {
     unsigned slots = 0;
     for (unsigned i = 0; i < count; i++)
-        if (has(&takes[i]) && redlock_valid_for(takes[i].lease))
-            slots |= 1U << redlock_slot(takes[i].lease);
+        if (has(&takes[i]) && redlock_lease_valid_for(takes[i].lease))
+            slots |= 1U << redlock_lease_slot(takes[i].lease);
     return slots;
 }
 
@@ -96,17 +96,17 @@ WITH_ALL(each_has_a_slot_of_its_own)
         lock(&takes[i], i % 2 ? &ours : &theirs, 4);
     assert_int_equal(slots_of(takes, 4), 15);
     assert_code(take_lock(&fifth, &ours, "pool", &terms), REDLOCK_E_HELD);
-    assert_int_equal(redlock_slot(fifth.lease), -1);
+    assert_int_equal(redlock_lease_slot(fifth.lease), -1);
     take_free(&fifth);
-    int slot = redlock_slot(takes[2].lease);
+    int slot = redlock_lease_slot(takes[2].lease);
     assert_code(take_release(&takes[2]), REDLOCK_OK);
     lock(&fifth, &theirs, 4); /* what it gave back last */
-    assert_int_equal(redlock_slot(fifth.lease), slot);
+    assert_int_equal(redlock_lease_slot(fifth.lease), slot);
     assert_code(take_release(&fifth), REDLOCK_OK);
     assert_code(take_release(&takes[0]), REDLOCK_OK);
     assert_code(take_release(&takes[1]), REDLOCK_OK);
     assert_code(take_release(&takes[3]), REDLOCK_OK);
-    assert_int_equal(redlock_slot(NULL), -1);
+    assert_int_equal(redlock_lease_slot(NULL), -1);
 }
 
 WITH_ALL(fences_of_a_slot_grow)
@@ -117,9 +117,9 @@ WITH_ALL(fences_of_a_slot_grow)
     for (unsigned i = 0; i < 20; i++) {
         struct take take;
         assert_code(take_lock(&take, i % 3 ? &ours : &theirs, "pool", &terms), REDLOCK_OK);
-        int slot = redlock_slot(take.lease);
-        assert_true(redlock_fence(take.lease) > last[slot]);
-        last[slot] = redlock_fence(take.lease);
+        int slot = redlock_lease_slot(take.lease);
+        assert_true(redlock_lease_fence(take.lease) > last[slot]);
+        last[slot] = redlock_lease_fence(take.lease);
         assert_code(take_release(&take), REDLOCK_OK);
     }
 }
@@ -154,14 +154,14 @@ WITH_ALL(a_hint_is_followed)
     lock(&b, &ours, 2);
     wait_for(&waiter, &theirs, 2);
     AWAIT(&theirs, is_enqueued(&waiter));
-    struct take *other = length_of_queue(0, redlock_slot(a.lease)) ? &b : &a;
-    int slot = redlock_slot(other->lease);
+    struct take *other = length_of_queue(0, redlock_lease_slot(a.lease)) ? &b : &a;
+    int slot = redlock_lease_slot(other->lease);
     assert_int_equal(length_of_queue(0, slot), 0);
     int64_t since = now_us();
     assert_code(take_release(other), REDLOCK_OK);
     AWAIT_AWAKE_MS(&theirs, has(&waiter), 300);
     assert_true(now_us() > since);
-    assert_int_equal(redlock_slot(waiter.lease), slot);
+    assert_int_equal(redlock_lease_slot(waiter.lease), slot);
     assert_code(take_release(&waiter), REDLOCK_OK);
     assert_code(take_release(other == &a ? &b : &a), REDLOCK_OK);
 }
@@ -192,7 +192,7 @@ WITH_ALL(who_came_first_is_served_first)
 {
     struct take held[2], first, later;
     stand_twice(held, &first, &later);
-    unsigned both = length_of_queue(0, redlock_slot(held[1].lease)) == 2;
+    unsigned both = length_of_queue(0, redlock_lease_slot(held[1].lease)) == 2;
     assert_code(take_release(&held[both]), REDLOCK_OK);
     AWAIT(&theirs, has(&first) || has(&later));
     assert_true(has(&first));
@@ -216,10 +216,10 @@ WITH_ALL(a_cancelled_waiter_leaves_nothing)
 {
     struct take held[2], first, later;
     stand_twice(held, &first, &later);
-    assert_code(redlock_release(first.lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(first.lease), REDLOCK_OK);
     AWAIT(&theirs, first.told[REDLOCK_NOT_ACQUIRED].times);
     assert_code(first.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
-    assert_int_equal(redlock_slot(first.lease), -1);
+    assert_int_equal(redlock_lease_slot(first.lease), -1);
     take_free(&first);
     AWAIT_QUEUES(&ours, 1);
     take_free(&later);
@@ -248,7 +248,7 @@ WITH_ALL(many_hints_at_once_are_no_flood)
     wait_for(&waiter, &theirs, CROWD);
     AWAIT(&theirs, is_enqueued(&waiter));
     for (unsigned i = 0; i < CROWD; i++)
-        if (length_of_queue(0, redlock_slot(held[i].lease)))
+        if (length_of_queue(0, redlock_lease_slot(held[i].lease)))
             last = &held[i];
     assert_non_null(last);
     for (unsigned i = 0; i < CROWD; i++)
@@ -272,7 +272,7 @@ WITH_ALL(what_a_master_forgot_is_held_all_the_same)
     user_meanwhile(&ours, &cluster, "restart 2 --empty");
     assert_code(take_lock(&other, &theirs, "pool", &terms), REDLOCK_E_HELD);
     take_free(&other);
-    assert_true(redlock_valid_for(held.lease) > 0);
+    assert_true(redlock_lease_valid_for(held.lease) > 0);
     assert_code(take_release(&held), REDLOCK_OK);
 }
 
@@ -282,12 +282,12 @@ WITH_ALL(a_foreign_key_is_left_to_its_owner)
     cluster_tell_all(&cluster, "SET redlock:permit:1:pool foreign");
     for (unsigned i = 0; i < 10; i++) {
         lock(&held, &ours, 2);
-        assert_int_equal(redlock_slot(held.lease), 0);
+        assert_int_equal(redlock_lease_slot(held.lease), 0);
         wait_for(&waiter, &theirs, 2);
         AWAIT(&theirs, is_enqueued(&waiter));
         assert_code(take_release(&held), REDLOCK_OK);
         AWAIT(&theirs, has(&waiter));
-        assert_int_equal(redlock_slot(waiter.lease), 0);
+        assert_int_equal(redlock_lease_slot(waiter.lease), 0);
         assert_code(take_release(&waiter), REDLOCK_OK);
     }
     assert_int_equal(cluster_holders(&cluster, "redlock:permit:1:pool", "foreign"), MASTERS);
@@ -308,13 +308,13 @@ WITH_ALL(a_frozen_holder_is_passed)
     assert_code(take_lock(&held, &frozen, "pool", &terms), REDLOCK_OK);
     assert_code(take_lock(&waiter, &theirs, "pool", &terms), REDLOCK_OK);
     assert_true(now_us() >= since + TTL * 1000);
-    assert_int_equal(redlock_valid_for(held.lease), 0);
-    assert_int_equal(redlock_slot(waiter.lease), redlock_slot(held.lease));
-    assert_true(redlock_fence(waiter.lease) > redlock_fence(held.lease));
+    assert_int_equal(redlock_lease_valid_for(held.lease), 0);
+    assert_int_equal(redlock_lease_slot(waiter.lease), redlock_lease_slot(held.lease));
+    assert_true(redlock_lease_fence(waiter.lease) > redlock_lease_fence(held.lease));
     AWAIT(&frozen, held.told[REDLOCK_LOST].times);
     take_free(&held);
     assert_int_equal(user_close(&frozen, 10000), 0);
-    assert_true(redlock_valid_for(waiter.lease) > 0);
+    assert_true(redlock_lease_valid_for(waiter.lease) > 0);
     assert_code(take_release(&waiter), REDLOCK_OK);
 }
 
@@ -324,13 +324,13 @@ WITH_ALL(a_slot_is_known_to_the_end)
     lock(&held, &ours, 1);
     wait_for(&waiter, &theirs, 1);
     AWAIT(&theirs, is_enqueued(&waiter));
-    assert_int_equal(redlock_slot(waiter.lease), -1);
-    assert_code(redlock_release(held.lease), REDLOCK_OK);
+    assert_int_equal(redlock_lease_slot(waiter.lease), -1);
+    assert_code(redlock_lease_release(held.lease), REDLOCK_OK);
     AWAIT(&ours, held.told[REDLOCK_RELEASED].times);
-    assert_int_equal(redlock_slot(held.lease), 0);
+    assert_int_equal(redlock_lease_slot(held.lease), 0);
     take_free(&held);
     AWAIT(&theirs, has(&waiter));
-    assert_int_equal(redlock_slot(waiter.lease), 0);
+    assert_int_equal(redlock_lease_slot(waiter.lease), 0);
     assert_code(take_release(&waiter), REDLOCK_OK);
 }
 
@@ -368,9 +368,9 @@ WITH_ALL(what_cannot_be_is_refused)
     assert_non_null(strstr(redlock_last_error(ours.client), "cannot be taken over"));
     struct take held;
     lock(&held, &ours, REDLOCK_PERMITS_MAX);
-    assert_code(redlock_downgrade(held.lease), REDLOCK_E_STATE);
-    assert_code(redlock_upgrade(held.lease), REDLOCK_E_STATE);
-    assert_code(redlock_detach(held.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_downgrade(held.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_upgrade(held.lease), REDLOCK_E_STATE);
+    assert_code(redlock_lease_detach(held.lease), REDLOCK_E_STATE);
     assert_code(take_release(&held), REDLOCK_OK);
 }
 

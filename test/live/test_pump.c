@@ -80,8 +80,8 @@ static void act(redlock_lease *lease, const redlock_event *event, void *data)
         break;
     default:
         take_ask(&stage->second, &stage->user, "second", &waits);
-        redlock_extend(lease, 0);
-        redlock_release(lease);
+        redlock_lease_extend(lease, 0);
+        redlock_lease_release(lease);
     }
 }
 
@@ -115,22 +115,22 @@ static void provoke(struct stage *stage)
     assert_code(redlock_acquire(client, &stage->lease, "first", &terms, act, stage), REDLOCK_OK);
     if (stage->kind <= REDLOCK_NOT_ACQUIRED)
         return;
-    AWAIT(&stage->user, redlock_valid_for(stage->lease) > 0);
+    AWAIT(&stage->user, redlock_lease_valid_for(stage->lease) > 0);
     AWAIT(&stage->user, cluster_holders(&cluster, "first", NULL) == 5);
     if (stage->kind == REDLOCK_AT_RISK || stage->kind == REDLOCK_HEALTHY)
         stall(2);
     else if (stage->kind == REDLOCK_NOT_EXTENDED || stage->kind == REDLOCK_NOT_CHANGED)
         stall(3);
     if (stage->kind == REDLOCK_EXTENDED || stage->kind == REDLOCK_NOT_EXTENDED)
-        assert_code(redlock_extend(stage->lease, 0), REDLOCK_OK);
+        assert_code(redlock_lease_extend(stage->lease, 0), REDLOCK_OK);
     if (stage->kind == REDLOCK_CHANGED)
-        assert_code(redlock_downgrade(stage->lease), REDLOCK_OK);
+        assert_code(redlock_lease_downgrade(stage->lease), REDLOCK_OK);
     if (stage->kind == REDLOCK_NOT_CHANGED)
-        assert_code(redlock_upgrade(stage->lease), REDLOCK_OK);
+        assert_code(redlock_lease_upgrade(stage->lease), REDLOCK_OK);
     if (stage->kind == REDLOCK_ANNOUNCED)
-        assert_code(redlock_announce(stage->lease, "x", 1), REDLOCK_OK);
+        assert_code(redlock_lease_announce(stage->lease, "x", 1), REDLOCK_OK);
     if (stage->kind == REDLOCK_RELEASED)
-        assert_code(redlock_release(stage->lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(stage->lease), REDLOCK_OK);
 }
 
 static void play(redlock_event_kind kind, enum deed deed)
@@ -430,7 +430,7 @@ CASE(test_releases_go_together_and_first)
     for (unsigned i = 0; i < TOGETHER; i++) {
         snprintf(name, sizeof name, "held %u", i);
         take_ask(&wanted[i], &user, name, NULL);
-        assert_code(redlock_release(held[i].lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(held[i].lease), REDLOCK_OK);
     }
     for (unsigned i = 0; i < TOGETHER; i++) {
         AWAIT(&user, held[i].told[REDLOCK_RELEASED].times && wanted[i].outcomes);
@@ -461,7 +461,7 @@ CASE(test_freed_at_once_it_asks_for_nothing)
     redlock_stats before = stats_of(&user);
     take_ask(&wanted, &user, "wanted", NULL);
     redlock_lease_free(wanted.lease);
-    assert_code(redlock_extend(held.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
     redlock_lease_free(held.lease);
     AWAIT(&user, cluster_keys(&cluster) == 0 && user_is_quiet(&user));
     redlock_stats after = stats_of(&user);

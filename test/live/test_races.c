@@ -75,7 +75,7 @@ static void hear(redlock_lease *lease, const redlock_event *event, void *data)
         race->lease = NULL;
         race->finals = 0;
     } else if (race->plan == RELEASE_IN_CALLBACK && event->kind == REDLOCK_ACQUIRED) {
-        assert_code(redlock_release(lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(lease), REDLOCK_OK);
     }
     if (race->plan == AGAIN_IN_CALLBACK && race->nested++ == 0)
         ask(race);
@@ -87,7 +87,7 @@ static void carry_out(struct race *race)
         return;
     switch (race->plan) {
     case EXTEND_AND_FREE:
-        redlock_extend(race->lease, 0);
+        redlock_lease_extend(race->lease, 0);
         redlock_lease_free(race->lease);
         race->lease = NULL;
         break;
@@ -96,7 +96,7 @@ static void carry_out(struct race *race)
         race->lease = NULL;
         break;
     default:
-        redlock_release(race->lease);
+        redlock_lease_release(race->lease);
         break;
     }
 }
@@ -152,7 +152,7 @@ static void race_all(unsigned how)
         }
         for (unsigned i = 0; i < AT_ONCE; i++) {
             if (below(2) && races[i].lease)
-                AWAIT(&user, !races[i].lease || redlock_valid_for(races[i].lease) > 0);
+                AWAIT(&user, !races[i].lease || redlock_lease_valid_for(races[i].lease) > 0);
             redlock_lease_free(races[i].lease);
         }
     }

@@ -77,7 +77,7 @@ static void crowd_ask(struct user *user, const redlock_lease_options *terms)
 static void crowd_release(struct user *user)
 {
     for (unsigned i = 0; i < crowd.count; i++)
-        assert_code(redlock_release(crowd.leases[i]), REDLOCK_OK);
+        assert_code(redlock_lease_release(crowd.leases[i]), REDLOCK_OK);
     AWAIT(user, crowd.told[REDLOCK_RELEASED] == crowd.count);
     for (unsigned i = 0; i < crowd.count; i++)
         redlock_lease_free(crowd.leases[i]);
@@ -100,7 +100,7 @@ CASE(two_hundred_come_in_soon_behind_a_writer)
         crowd_ask(&users[i % CLIENTS], &terms);
     AWAIT(&users[0], masters_on_which_wait(READERS) == MASTERS);
     int64_t since = now_us();
-    assert_code(redlock_release(writer.lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(writer.lease), REDLOCK_OK);
     AWAIT_AWAKE_MS(&users[0], crowd.told[REDLOCK_ACQUIRED] == READERS, WITHIN_MS);
     print_message("    %d readers within %lld ms\n", READERS, (long long)(now_us() - since) / 1000);
     crowd_release(&users[0]);
@@ -164,8 +164,8 @@ static void leave_to_others(char token[200], struct user *user, bool shared)
     redlock_lease_options terms = lease_terms(20000, 0);
     terms.shared = shared;
     assert_code(take_lock(&take, user, "name", &terms), REDLOCK_OK);
-    snprintf(token, 200, "%s", redlock_token(take.lease));
-    assert_code(redlock_detach(take.lease), REDLOCK_OK);
+    snprintf(token, 200, "%s", redlock_lease_token(take.lease));
+    assert_code(redlock_lease_detach(take.lease), REDLOCK_OK);
     AWAIT(user, cluster_holders(&cluster, "name", shared ? REDLOCK_READERS : token) == MASTERS);
 }
 
@@ -180,7 +180,7 @@ CASE(a_reader_is_attached_as_a_reader)
     AWAIT(&user, masters_with(1) == MASTERS);
     attach(&take, &user, token, true);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
-    assert_code(redlock_extend(take.lease, 0), REDLOCK_OK);
+    assert_code(redlock_lease_extend(take.lease, 0), REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_EXTENDED].times);
     assert_int_equal(masters_with(1), MASTERS);
     assert_code(take_release(&take), REDLOCK_OK);
@@ -306,12 +306,12 @@ CASE(a_frozen_reader_ends_before_a_writer_comes_in)
     read_it(&lively, &user);
     take_ask(&writer, &user, "name", &terms);
     AWAIT(&user, masters_on_which_wait(1) == MASTERS);
-    AWAIT(&user, redlock_valid_for(reader.lease) == 0);
+    AWAIT(&user, redlock_lease_valid_for(reader.lease) == 0);
     assert_false(has(&writer));
-    assert_true(redlock_valid_for(lively.lease) > 0);
+    assert_true(redlock_lease_valid_for(lively.lease) > 0);
     assert_code(take_release(&lively), REDLOCK_OK);
     AWAIT(&user, has(&writer));
-    assert_int_equal(redlock_valid_for(reader.lease), 0);
+    assert_int_equal(redlock_lease_valid_for(reader.lease), 0);
     assert_int_equal(reader.told[REDLOCK_LOST].times, 0);
     AWAIT(&frozen, reader.told[REDLOCK_LOST].times);
     terms = reading(TTL, 0);
@@ -366,7 +366,7 @@ SCENE(masters_that_go_back_to_before_a_reader_came, .masters = 3, .max_ttl_ms = 
     begin_in_scene(&user, &reader);
     go_back(&user);
     assert_int_equal(cluster_count(&scene.cluster, 0, "EXISTS name"), 0);
-    assert_true(redlock_valid_for(reader.lease) > 0);
+    assert_true(redlock_lease_valid_for(reader.lease) > 0);
     take_ask(&writer, &user, "name", &terms);
     AWAIT(&user, reader.told[REDLOCK_LOST].times);
     assert_false(has(&writer));

@@ -47,8 +47,8 @@ static void adopt_them(void)
     open_short(&other);
     assert_says(user.ready_text, "restarted, abstains");
     for (unsigned i = 0; i < 5; i++)
-        assert_code(redlock_adopt(user.client, i), REDLOCK_OK);
-    assert_code(redlock_adopt(user.client, 5), REDLOCK_E_ARGUMENT);
+        assert_code(redlock_node_adopt(user.client, i), REDLOCK_OK);
+    assert_code(redlock_node_adopt(user.client, 5), REDLOCK_E_ARGUMENT);
     AWAIT_AWAKE_MS(&user, user_all_up(&user), 1000);
     AWAIT_AWAKE_MS(&other, user_all_up(&other), 2000);
     user_close(&other, 0);
@@ -109,11 +109,12 @@ CASE(test_two_restart_empty)
     /* Not healed before it votes again; healed soon after; and kept all the while. */
     while (node_of(&user, 0).state == REDLOCK_NODE_ABSTAINS) {
         assert_int_equal(cluster_count(&cluster, 0, "EXISTS held"), 0);
-        assert_true(redlock_valid_for(held.lease) > 0);
+        assert_true(redlock_lease_valid_for(held.lease) > 0);
         assert_true(user_step(&user, since + 3 * QUARANTINE_MS * 1000));
     }
     assert_true(now_us() - since > TTL * 1000); /* no sooner than every old lease has ended */
-    AWAIT_MS(&user, cluster_holders(&cluster, "held", redlock_token(held.lease)) == 5, 2 * TTL);
+    AWAIT_MS(&user, cluster_holders(&cluster, "held", redlock_lease_token(held.lease)) == 5,
+             2 * TTL);
     AWAIT(&user, stats_of(&user).heals >= 2);
     AWAIT(&user, held.told[REDLOCK_HEALTHY].times);
     assert_true(held.told[REDLOCK_AT_RISK].times > 0);
@@ -219,13 +220,13 @@ CASE(test_longest_ttl_counts)
     options.max_ttl_ms = 20000;
     user_open(&patient, NULL, &options);
     for (unsigned i = 0; i < 5; i++) /* the restarts of the tests before are longer ago */
-        assert_code(redlock_adopt(patient.client, i), REDLOCK_OK);
+        assert_code(redlock_node_adopt(patient.client, i), REDLOCK_OK);
     AWAIT(&patient, user_all_up(&patient));
     open_short(&brief);
     cluster_do(&cluster, "restart 1 --empty");
     AWAIT(&brief, node_of(&brief, 0).state == REDLOCK_NODE_ABSTAINS);
     assert_in_range(node_of(&brief, 0).abstains_ms, 15000, 22000);
-    assert_code(redlock_adopt(brief.client, 0), REDLOCK_OK);
+    assert_code(redlock_node_adopt(brief.client, 0), REDLOCK_OK);
     AWAIT(&brief, node_of(&brief, 0).state == REDLOCK_NODE_UP);
     AWAIT(&patient, node_of(&patient, 0).state == REDLOCK_NODE_UP);
     user_close(&brief, 0);

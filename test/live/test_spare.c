@@ -163,10 +163,10 @@ static void meet(atomic_uint *met, unsigned round)
 
 static void note_holder(const redlock_sync_lease *lease)
 {
-    bool is_valid = redlock_sync_valid_for(lease) > 0;
+    bool is_valid = redlock_sync_lease_valid_for(lease) > 0;
     if (atomic_fetch_add(&arena->inside, 1) && is_valid)
         atomic_fetch_add(&arena->two, 1);
-    note_fence(redlock_sync_fence(lease));
+    note_fence(redlock_sync_lease_fence(lease));
     atomic_fetch_add(&arena->had, 1);
 }
 
@@ -188,7 +188,7 @@ static void race_once(redlock_sync *client, unsigned round)
         meet(&arena->answered, round - round / 10);
     if (code == REDLOCK_OK) {
         atomic_fetch_sub(&arena->inside, 1);
-        (void)redlock_sync_release(lease, NULL);
+        (void)redlock_sync_lease_release(lease, NULL);
         redlock_sync_lease_free(lease);
     }
     atomic_fetch_add(&arena->tries, 1);

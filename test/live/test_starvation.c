@@ -49,7 +49,7 @@ static void on_held(struct ev_loop *of, ev_timer *timer, int events)
     (void)of, (void)events;
     struct reader *reader = timer->data;
     end_reading(reader);
-    redlock_release(reader->lease);
+    redlock_lease_release(reader->lease);
 }
 
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)

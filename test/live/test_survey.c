@@ -22,7 +22,7 @@ struct sight {
     unsigned in_flight; /* the most that a master owed when something was told */
 };
 
-static void note_names(struct sight *sight, const redlock_found *found)
+static void note_names(struct sight *sight, const redlock_survey_page *found)
 {
     sight->most = found->count > sight->most ? found->count : sight->most;
     for (size_t i = 0; i < found->count; i++) {
@@ -37,7 +37,7 @@ static void note_names(struct sight *sight, const redlock_found *found)
     }
 }
 
-static void on_found(redlock_survey *survey, const redlock_found *found, void *data)
+static void on_found(redlock_survey *survey, const redlock_survey_page *found, void *data)
 {
     struct sight *sight = data;
     assert_ptr_equal(survey, sight->survey);
@@ -196,8 +196,8 @@ CASE(test_a_permit_of_another_is_given_back)
     user_open(&holder, &cluster, NULL);
     user_open(&operator, & cluster, NULL);
     assert_code(take_lock(&held, &holder, "pool", &terms), REDLOCK_OK);
-    int slot = redlock_slot(held.lease);
-    const char *token = redlock_token(held.lease);
+    int slot = redlock_lease_slot(held.lease);
+    const char *token = redlock_lease_token(held.lease);
     assert_code(release_permit(&release, &operator,(slot + 1) % 3, token), REDLOCK_E_GONE);
     assert_code(release_permit(&release, &operator, slot, "another"), REDLOCK_E_GONE);
     assert_int_equal(cluster_count(&cluster, 0, "EXISTS redlock:permit:%d:pool", slot), 1);

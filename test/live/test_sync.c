@@ -37,20 +37,20 @@ WITH_CLEAN_CLIENT(a_lease_from_acquire_to_free)
     assert_int_equal(result.quorum, 3);
     assert_true(result.granted >= 3);
     assert_in_range(result.valid_ms, 9897 - ms_since(since), 9898);
-    int64_t valid = redlock_sync_valid_for(lease);
+    int64_t valid = redlock_sync_lease_valid_for(lease);
     assert_in_range(valid, 9897 - ms_since(since), 9898);
     assert_says(result.votes, "127.0.0.1:");
     assert_says(result.votes, " granted\n");
-    assert_true(cluster_holders(&cluster, "one", redlock_sync_token(lease)) >= 3);
+    assert_true(cluster_holders(&cluster, "one", redlock_sync_lease_token(lease)) >= 3);
     since = now_us();
-    assert_code(redlock_sync_extend(lease, 20000, &result), REDLOCK_OK);
-    valid = redlock_sync_valid_for(lease);
+    assert_code(redlock_sync_lease_extend(lease, 20000, &result), REDLOCK_OK);
+    valid = redlock_sync_lease_valid_for(lease);
     assert_in_range(valid, 19797 - ms_since(since), 19798);
-    assert_code(redlock_sync_release(lease, &result), REDLOCK_OK);
-    assert_int_equal(redlock_sync_valid_for(lease), 0);
-    assert_code(redlock_sync_release(lease, &result), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_release(lease, &result), REDLOCK_OK);
+    assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
+    assert_code(redlock_sync_lease_release(lease, &result), REDLOCK_E_STATE);
     assert_true(result.text[0]);
-    assert_code(redlock_sync_extend(lease, 0, &result), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_extend(lease, 0, &result), REDLOCK_E_STATE);
     redlock_sync_lease_free(lease);
 }
 
@@ -176,14 +176,14 @@ WITH_CLEAN_CLIENT(bad_leases_are_refused)
     assert_code(redlock_sync_run(client, NULL, NULL), REDLOCK_E_ARGUMENT);
     assert_code(redlock_sync_ready(client, -1, NULL, 0), REDLOCK_E_ARGUMENT);
     lease = take(client, "x", NULL);
-    assert_code(redlock_sync_extend(lease, 40000, NULL), REDLOCK_E_TTL);
-    assert_code(redlock_sync_extend(lease, 0, &result), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_sync_release(lease, &result), REDLOCK_E_ARGUMENT);
-    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_code(redlock_sync_lease_extend(lease, 40000, NULL), REDLOCK_E_TTL);
+    assert_code(redlock_sync_lease_extend(lease, 0, &result), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_lease_release(lease, &result), REDLOCK_E_ARGUMENT);
+    assert_true(redlock_sync_lease_valid_for(lease) > 0);
     give_back(lease);
-    assert_code(redlock_sync_extend(NULL, 0, NULL), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_sync_release(NULL, NULL), REDLOCK_E_ARGUMENT);
-    assert_int_equal(redlock_sync_valid_for(NULL), 0);
+    assert_code(redlock_sync_lease_extend(NULL, 0, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_lease_release(NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_int_equal(redlock_sync_lease_valid_for(NULL), 0);
     redlock_sync_lease_free(NULL);
 }
 
@@ -218,7 +218,7 @@ CASE(waiting_ends_in_time)
                     REDLOCK_E_HELD);
         assert_in_range(now_us() - since, wait * MS_US, (wait + 1500) * MS_US);
         assert_null(other);
-        assert_says(result.votes, redlock_sync_token(lease));
+        assert_says(result.votes, redlock_sync_lease_token(lease));
         assert_says(result.votes, " ms left\n");
     }
     give_back(lease);
@@ -314,9 +314,9 @@ static void close_with_all_waiting(int64_t patience_ms)
     redlock_sync_close(client, patience_ms);
     redlock_sync_free(client);
     /* A lease may outlive its client. */
-    assert_int_equal(redlock_sync_valid_for(lease), 0);
-    assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_E_CLOSED);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
+    assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
+    assert_code(redlock_sync_lease_extend(lease, 0, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_CLOSED);
     redlock_sync_lease_free(lease);
     AWAIT(cluster_keys(&cluster) == 0);
 }
@@ -330,7 +330,7 @@ CASE(closing_wakes_all_who_wait)
 static void *release_it(void *data)
 {
     struct waiter *waiter = data;
-    waiter->code = redlock_sync_release(waiter->lease, NULL);
+    waiter->code = redlock_sync_lease_release(waiter->lease, NULL);
     return NULL;
 }
 
@@ -342,10 +342,10 @@ CASE(closing_without_patience_waits_for_no_master)
     redlock_sync_lease *held = take(client, "hung-2", &options);
     cluster_do(&cluster, "pause 1 2 3");
     pthread_create(&releasing.thread, NULL, release_it, &releasing);
-    AWAIT(redlock_sync_valid_for(releasing.lease) == 0);
+    AWAIT(redlock_sync_lease_valid_for(releasing.lease) == 0);
     int64_t since = now_us();
     redlock_sync_close(client, 0);
-    int64_t valid = redlock_sync_valid_for(held);
+    int64_t valid = redlock_sync_lease_valid_for(held);
     pthread_join(releasing.thread, NULL);
     int64_t took = now_us() - since;
     cluster_do(&cluster, "resume 1 2 3");
@@ -373,8 +373,8 @@ static void *take_until_closed(void *data)
     redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
     while ((waiter->code = redlock_sync_acquire(waiter->client, &waiter->lease, waiter->name,
                                                 &options, NULL)) == REDLOCK_OK) {
-        redlock_sync_extend(waiter->lease, 0, NULL);
-        redlock_sync_release(waiter->lease, NULL);
+        redlock_sync_lease_extend(waiter->lease, 0, NULL);
+        redlock_sync_lease_release(waiter->lease, NULL);
         redlock_sync_lease_free(waiter->lease);
     }
     return NULL;
@@ -432,7 +432,7 @@ static void *count_up(void *data)
             redlock_sync_acquire(counter->client, &lease, "counter", &options, NULL);
         if (code == REDLOCK_OK) {
             count_one(counter);
-            code = redlock_sync_release(lease, NULL);
+            code = redlock_sync_lease_release(lease, NULL);
             redlock_sync_lease_free(lease);
         }
         if (code)
@@ -471,7 +471,7 @@ static void *watch_validity(void *data)
     enum phase before;
     watch->least = INT64_MAX;
     while ((before = atomic_load(&watch->phase)) != STOP) {
-        int64_t valid = redlock_sync_valid_for(watch->lease);
+        int64_t valid = redlock_sync_lease_valid_for(watch->lease);
         if (valid > watch->most)
             watch->most = valid;
         if (valid < watch->least && atomic_load(&watch->phase) == HELD)
@@ -491,7 +491,7 @@ WITH_CLEAN_CLIENT(renewals_are_seen_by_all_threads)
     pthread_create(&thread, NULL, watch_validity, &watch);
     AWAIT(stats_now(client).renewals >= 4); /* without them it would have ended */
     atomic_store(&watch.phase, BEING_RELEASED);
-    assert_code(redlock_sync_release(watch.lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_release(watch.lease, NULL), REDLOCK_OK);
     atomic_store(&watch.phase, RELEASED);
     AWAIT(atomic_load(&watch.looks_after_release) >= 1000);
     atomic_store(&watch.phase, STOP);
@@ -526,12 +526,12 @@ WITH_CLEAN_CLIENT(never_more_than_the_masters_keep)
     int64_t begin = now_us();
     for (int64_t valid = 1; valid > 0;) {
         int64_t since = now_us();
-        valid = redlock_sync_valid_for(lease);
+        valid = redlock_sync_lease_valid_for(lease);
         if (valid > 0)
             assert_true(valid <= kept_by_masters("kept", since));
     }
     assert_true(now_us() - begin > 1000 * MS_US);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_GONE);
     redlock_sync_lease_free(lease);
 }
 
@@ -549,7 +549,7 @@ WITH_CLEAN_CLIENT(many_leases_are_kept_up_to_date)
     int64_t end = now_us() + 10000 * MS_US;
     while (now_us() < end) {
         for (int i = 0; i < MANY; i++)
-            assert_in_range(redlock_sync_valid_for(leases[i]), 200, 7918);
+            assert_in_range(redlock_sync_lease_valid_for(leases[i]), 200, 7918);
         usleep(20000);
     }
     for (int i = 0; i < MANY; i++)
@@ -561,7 +561,7 @@ static void *extend_often(void *data)
     redlock_sync_lease *lease = data;
     uintptr_t wrong = 0;
     for (int i = 0; i < 50; i++) {
-        redlock_code code = redlock_sync_extend(lease, 0, NULL);
+        redlock_code code = redlock_sync_lease_extend(lease, 0, NULL);
         wrong += code != REDLOCK_OK && code != REDLOCK_E_STATE;
     }
     return (void *)wrong;
@@ -597,7 +597,7 @@ static void on_event(const redlock_event *event, void *data)
         return;
     loss->code = event->code;
     loss->valid_ms = event->valid_ms;
-    loss->seen = redlock_sync_valid_for(atomic_load(&loss->lease));
+    loss->seen = redlock_sync_lease_valid_for(atomic_load(&loss->lease));
     atomic_fetch_add(&loss->lost, 1);
 }
 
@@ -627,9 +627,9 @@ CASE(loss_of_a_quorum_is_told_before_the_end)
     assert_code(loss.code, REDLOCK_E_EXPIRED);
     assert_in_range(loss.valid_ms, 1, 1000);
     assert_int_equal(loss.seen, 0);
-    assert_int_equal(redlock_sync_valid_for(lease), 0);
-    assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_E_STATE);
-    assert_int_not_equal(redlock_sync_release(lease, NULL), REDLOCK_OK);
+    assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
+    assert_code(redlock_sync_lease_extend(lease, 0, NULL), REDLOCK_E_STATE);
+    assert_int_not_equal(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
     redlock_sync_lease_free(lease);
     assert_code(redlock_sync_acquire(client, &other, "mortal", NULL, &result),
                 REDLOCK_E_UNAVAILABLE);
@@ -650,7 +650,7 @@ WITH_CLEAN_CLIENT(a_lock_taken_away_is_seen)
     AWAIT(atomic_load(&loss.lost));
     assert_code(loss.code, REDLOCK_E_GONE);
     assert_int_equal(loss.seen, 0);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_GONE);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_GONE);
     redlock_sync_lease_free(lease);
     cluster_tell_all(&cluster, "DEL stolen");
 }
@@ -704,15 +704,15 @@ static void call_from_inside(redlock *redlock, void *data)
 {
     struct inside *inside = data;
     redlock_sync_lease *other;
-    inside->nodes = redlock_nodes(redlock);
+    inside->nodes = redlock_node_count(redlock);
     inside->acquire = redlock_sync_acquire(inside->client, &other, "inside", NULL, NULL);
-    inside->extend = redlock_sync_extend(inside->lease, 0, NULL);
-    inside->release = redlock_sync_release(inside->lease, NULL);
+    inside->extend = redlock_sync_lease_extend(inside->lease, 0, NULL);
+    inside->release = redlock_sync_lease_release(inside->lease, NULL);
     inside->run = redlock_sync_run(inside->client, call_from_inside, NULL);
     inside->ready = redlock_sync_ready(inside->client, REDLOCK_FOREVER, NULL, 0);
     inside->left = redlock_sync_close(inside->client, 0);
     redlock_sync_free(inside->client);
-    inside->valid = redlock_sync_valid_for(inside->lease);
+    inside->valid = redlock_sync_lease_valid_for(inside->lease);
 }
 
 WITH_CLEAN_CLIENT(a_callback_cannot_wait)
@@ -803,7 +803,7 @@ CASE(the_application_closes_its_descriptors)
     redlock_sync_lease *lease = take(client, "closed", &short_lease), *other;
     int64_t cpu = cpu_us(), begin = now_us();
     assert_int_equal(close_own_descriptors(), OWN);
-    AWAIT(redlock_sync_valid_for(lease) == 0);
+    AWAIT(redlock_sync_lease_valid_for(lease) == 0);
     assert_true(cpu_us() - cpu < (now_us() - begin) / 2);
     assert_int_not_equal(redlock_sync_acquire(client, &other, "closed", NULL, NULL), REDLOCK_OK);
     redlock_sync_lease_free(lease);
@@ -885,15 +885,15 @@ WITH_CLEAN_CLIENT(signals_go_to_other_threads)
 static int check_handles_as_child(redlock_sync *client, redlock_sync_lease *lease)
 {
     redlock_sync_lease *other;
-    if (redlock_sync_valid_for(lease) != 0 || redlock_sync_exclusive_for(lease) != 0)
+    if (redlock_sync_lease_valid_for(lease) != 0 || redlock_sync_lease_exclusive_for(lease) != 0)
         return 1;
     if (redlock_sync_acquire(client, &other, "child", NULL, NULL) != REDLOCK_E_FORKED)
         return 2;
-    if (redlock_sync_extend(lease, 0, NULL) != REDLOCK_E_FORKED ||
-        redlock_sync_downgrade(lease, NULL) != REDLOCK_E_FORKED ||
-        redlock_sync_upgrade(lease, NULL) != REDLOCK_E_FORKED)
+    if (redlock_sync_lease_extend(lease, 0, NULL) != REDLOCK_E_FORKED ||
+        redlock_sync_lease_downgrade(lease, NULL) != REDLOCK_E_FORKED ||
+        redlock_sync_lease_upgrade(lease, NULL) != REDLOCK_E_FORKED)
         return 3;
-    if (redlock_sync_release(lease, NULL) != REDLOCK_E_FORKED)
+    if (redlock_sync_lease_release(lease, NULL) != REDLOCK_E_FORKED)
         return 4;
     if (redlock_sync_ready(client, 0, NULL, 0) != REDLOCK_E_FORKED)
         return 5;
@@ -917,7 +917,8 @@ static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
         return 6;
     if (redlock_sync_acquire(client, &other, "parent", NULL, NULL) != REDLOCK_E_HELD)
         return 7;
-    if (redlock_sync_acquire(client, &other, "child", NULL, NULL) || redlock_sync_release(other, 0))
+    if (redlock_sync_acquire(client, &other, "child", NULL, NULL) ||
+        redlock_sync_lease_release(other, 0))
         return 8;
 #endif
     return 0;
@@ -936,8 +937,8 @@ static void expect_nothing_in_child(pid_t (*make)(void),
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    assert_true(redlock_sync_valid_for(lease) > 5000);
-    assert_code(redlock_sync_extend(lease, 0, NULL), REDLOCK_OK);
+    assert_true(redlock_sync_lease_valid_for(lease) > 5000);
+    assert_code(redlock_sync_lease_extend(lease, 0, NULL), REDLOCK_OK);
     give_back(lease);
     close_clean(client, &cluster);
 }

@@ -33,7 +33,7 @@ static void *walk(void *data)
     for (unsigned round = 0; round < ROUNDS && !walker->code; round++) {
         redlock_barrier_options options = barrier(MANY, round, REDLOCK_FOREVER);
         atomic_fetch_add(&walker->arrived[round], 1);
-        walker->code = redlock_sync_barrier(client, "walk", &options, NULL, NULL);
+        walker->code = redlock_sync_barrier_arrive(client, "walk", &options, NULL, NULL);
         walker->early |= atomic_load(&walker->arrived[round]) < MANY;
     }
     return NULL;
@@ -57,10 +57,10 @@ WITH_CLIENT(test_threads_go_in_step)
 
 WITH_CLIENT(test_who_waits_in_vain_leaves)
 {
-    redlock_passage passage;
+    redlock_barrier_result passage;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     redlock_barrier_options options = barrier(2, 0, 200);
-    assert_code(redlock_sync_barrier(client, "gate", &options, &passage, &result),
+    assert_code(redlock_sync_barrier_arrive(client, "gate", &options, &passage, &result),
                 REDLOCK_E_NOT_PASSED);
     assert_code(passage.code, REDLOCK_E_NOT_PASSED);
     assert_int_equal(passage.arrived, 1);
@@ -70,21 +70,22 @@ WITH_CLIENT(test_who_waits_in_vain_leaves)
 
 WITH_CLIENT(test_what_is_refused)
 {
-    redlock_passage passage;
+    redlock_barrier_result passage;
     redlock_barrier_options options = barrier(0, 0, 0);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    assert_code(redlock_sync_barrier(client, "gate", &options, &passage, &result),
+    assert_code(redlock_sync_barrier_arrive(client, "gate", &options, &passage, &result),
                 REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(result.text, "1 to 256 parties"));
-    assert_code(redlock_sync_barrier(client, "gate", NULL, NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_barrier_arrive(client, "gate", NULL, NULL, NULL), REDLOCK_E_ARGUMENT);
     options.parties = 1;
-    assert_code(redlock_sync_barrier(client, "", &options, NULL, NULL), REDLOCK_E_NAME);
-    assert_code(redlock_sync_barrier(NULL, "gate", &options, NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_barrier_arrive(client, "", &options, NULL, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_sync_barrier_arrive(NULL, "gate", &options, NULL, NULL),
+                REDLOCK_E_ARGUMENT);
 }
 
 struct waiting {
     pthread_t thread;
-    redlock_passage passage;
+    redlock_barrier_result passage;
     redlock_code code;
 };
 
@@ -92,7 +93,7 @@ static void *wait_for_ever(void *data)
 {
     struct waiting *waiting = data;
     redlock_barrier_options options = barrier(2, 1, REDLOCK_FOREVER);
-    waiting->code = redlock_sync_barrier(client, "gate", &options, &waiting->passage, NULL);
+    waiting->code = redlock_sync_barrier_arrive(client, "gate", &options, &waiting->passage, NULL);
     return NULL;
 }
 

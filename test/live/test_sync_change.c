@@ -32,14 +32,14 @@ static redlock_sync_lease *take_alone(redlock_sync *client, const char *name)
 
 static void assert_reads(const redlock_sync_lease *lease)
 {
-    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
-    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_int_equal(redlock_sync_lease_exclusive_for(lease), 0);
+    assert_true(redlock_sync_lease_valid_for(lease) > 0);
 }
 
 static void assert_writes(const redlock_sync_lease *lease)
 {
-    assert_in_range(redlock_sync_exclusive_for(lease), 1, 9898);
-    assert_in_range(redlock_sync_valid_for(lease), 1, 9898);
+    assert_in_range(redlock_sync_lease_exclusive_for(lease), 1, 9898);
+    assert_in_range(redlock_sync_lease_valid_for(lease), 1, 9898);
 }
 
 static void assert_kept_out(redlock_sync *client, const char *name, bool shared)
@@ -65,22 +65,22 @@ struct caller {
 
 static redlock_code downgrade_it(struct caller *caller)
 {
-    return redlock_sync_downgrade(caller->lease, &caller->result);
+    return redlock_sync_lease_downgrade(caller->lease, &caller->result);
 }
 
 static redlock_code upgrade_it(struct caller *caller)
 {
-    return redlock_sync_upgrade(caller->lease, &caller->result);
+    return redlock_sync_lease_upgrade(caller->lease, &caller->result);
 }
 
 static redlock_code extend_it(struct caller *caller)
 {
-    return redlock_sync_extend(caller->lease, 0, &caller->result);
+    return redlock_sync_lease_extend(caller->lease, 0, &caller->result);
 }
 
 static redlock_code release_it(struct caller *caller)
 {
-    return redlock_sync_release(caller->lease, &caller->result);
+    return redlock_sync_lease_release(caller->lease, &caller->result);
 }
 
 static redlock_code take_it_shared(struct caller *caller)
@@ -147,12 +147,12 @@ WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
     redlock_sync *elsewhere = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "let-in");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    int64_t fence = redlock_sync_fence(lease);
+    int64_t fence = redlock_sync_lease_fence(lease);
     struct caller reader;
     begin(&reader, take_it_shared, elsewhere, NULL);
     AWAIT(stats_now(elsewhere).waiting == 1);
     assert_writes(lease);
-    assert_code(redlock_sync_downgrade(lease, &result), REDLOCK_OK);
+    assert_code(redlock_sync_lease_downgrade(lease, &result), REDLOCK_OK);
     assert_code(result.code, REDLOCK_OK);
     assert_says(result.text, "shared from now on");
     assert_true(result.granted >= 3);
@@ -160,7 +160,7 @@ WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
     assert_code(outcome(&reader), REDLOCK_OK);
     assert_reads(reader.lease);
     assert_reads(lease);
-    assert_int_equal(redlock_sync_fence(lease), fence);
+    assert_int_equal(redlock_sync_lease_fence(lease), fence);
     assert_kept_out(elsewhere, "let-in", false);
     give_back(reader.lease);
     give_back(lease);
@@ -172,17 +172,17 @@ WITH_CLEAN_CLIENT(the_only_reader_becomes_the_writer)
 {
     redlock_sync_lease *lease = take_shared(client, "only");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    int64_t fence = redlock_sync_fence(lease);
+    int64_t fence = redlock_sync_lease_fence(lease);
     assert_true(fence > 0);
     assert_reads(lease);
-    assert_code(redlock_sync_upgrade(lease, &result), REDLOCK_OK);
+    assert_code(redlock_sync_lease_upgrade(lease, &result), REDLOCK_OK);
     assert_says(result.text, "exclusive from now on");
     assert_writes(lease);
     assert_in_range(result.valid_ms, 1, 9898);
-    assert_true(redlock_sync_fence(lease) > fence);
+    assert_true(redlock_sync_lease_fence(lease) > fence);
     assert_kept_out(client, "only", true);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
-    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
+    assert_int_equal(redlock_sync_lease_exclusive_for(lease), 0);
     redlock_sync_lease_free(lease);
 }
 
@@ -194,24 +194,24 @@ CASE(what_is_no_change_is_refused)
     redlock_sync_lease *reader = take_shared(client, "reads"),
                        *writer = take_alone(client, "writes");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT, no_size = {0};
-    assert_code(redlock_sync_downgrade(reader, &result), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_downgrade(reader, &result), REDLOCK_E_STATE);
     assert_says(result.text, "shared already");
-    assert_code(redlock_sync_upgrade(writer, &result), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_upgrade(writer, &result), REDLOCK_E_STATE);
     assert_says(result.text, "no name of the lease is shared");
-    assert_code(redlock_sync_downgrade(writer, &no_size), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_sync_upgrade(reader, &no_size), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_sync_downgrade(NULL, &result), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_sync_upgrade(NULL, &result), REDLOCK_E_ARGUMENT);
-    assert_int_equal(redlock_sync_exclusive_for(NULL), 0);
+    assert_code(redlock_sync_lease_downgrade(writer, &no_size), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_lease_upgrade(reader, &no_size), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_lease_downgrade(NULL, &result), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_lease_upgrade(NULL, &result), REDLOCK_E_ARGUMENT);
+    assert_int_equal(redlock_sync_lease_exclusive_for(NULL), 0);
     assert_reads(reader);
     assert_writes(writer);
-    assert_code(redlock_sync_release(writer, NULL), REDLOCK_OK);
-    assert_code(redlock_sync_downgrade(writer, &result), REDLOCK_E_STATE);
-    assert_code(redlock_sync_release(reader, NULL), REDLOCK_OK);
-    assert_code(redlock_sync_upgrade(reader, NULL), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_release(writer, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_downgrade(writer, &result), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_release(reader, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_upgrade(reader, NULL), REDLOCK_E_STATE);
     close_clean(client, &cluster);
-    assert_code(redlock_sync_downgrade(writer, NULL), REDLOCK_E_CLOSED);
-    assert_code(redlock_sync_upgrade(reader, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_lease_downgrade(writer, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_lease_upgrade(reader, NULL), REDLOCK_E_CLOSED);
     redlock_sync_lease_free(writer);
     redlock_sync_lease_free(reader);
 }
@@ -226,9 +226,9 @@ static void change_from_inside(redlock *client, void *data)
 {
     struct inside *inside = data;
     (void)client;
-    inside->downgrade = redlock_sync_downgrade(inside->lease, NULL);
-    inside->upgrade = redlock_sync_upgrade(inside->lease, NULL);
-    inside->exclusive = redlock_sync_exclusive_for(inside->lease);
+    inside->downgrade = redlock_sync_lease_downgrade(inside->lease, NULL);
+    inside->upgrade = redlock_sync_lease_upgrade(inside->lease, NULL);
+    inside->exclusive = redlock_sync_lease_exclusive_for(inside->lease);
 }
 
 WITH_CLEAN_CLIENT(a_callback_cannot_wait_for_a_change)
@@ -266,7 +266,7 @@ static void look_inside(redlock *client, void *data)
 {
     struct caller *caller = data;
     (void)client;
-    caller->result.valid_ms = redlock_sync_exclusive_for(caller->lease);
+    caller->result.valid_ms = redlock_sync_lease_exclusive_for(caller->lease);
 }
 
 static redlock_code look_at_it(struct caller *caller)
@@ -330,9 +330,9 @@ static void *watch_mode(void *data)
     struct watch *watch = data;
     while (!atomic_load(&watch->stop)) {
         unsigned phase = atomic_load(&watch->phase);
-        int64_t exclusive = redlock_sync_exclusive_for(watch->lease);
-        bool is_old = redlock_sync_fence(watch->lease) <= atomic_load(&watch->reader_fence);
-        watch->ended += redlock_sync_valid_for(watch->lease) == 0;
+        int64_t exclusive = redlock_sync_lease_exclusive_for(watch->lease);
+        bool is_old = redlock_sync_lease_fence(watch->lease) <= atomic_load(&watch->reader_fence);
+        watch->ended += redlock_sync_lease_valid_for(watch->lease) == 0;
         if (phase == atomic_load(&watch->phase))
             judge(watch, phase % STEPS, exclusive, is_old);
     }
@@ -349,19 +349,19 @@ static void go_on_when_seen(struct watch *watch, enum step step)
 static void read_beside(redlock_sync *other, redlock_sync_lease *lease)
 {
     redlock_sync_lease *beside = take_shared(other, "watched");
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_E_HELD);
+    assert_code(redlock_sync_lease_upgrade(lease, NULL), REDLOCK_E_HELD);
     give_back(beside);
 }
 
 static void change_and_back(struct watch *watch, redlock_sync *other, bool beside)
 {
-    assert_code(redlock_sync_downgrade(watch->lease, NULL), REDLOCK_OK);
-    atomic_store(&watch->reader_fence, redlock_sync_fence(watch->lease));
+    assert_code(redlock_sync_lease_downgrade(watch->lease, NULL), REDLOCK_OK);
+    atomic_store(&watch->reader_fence, redlock_sync_lease_fence(watch->lease));
     atomic_fetch_add(&watch->phase, 1);
     if (beside)
         read_beside(other, watch->lease);
     go_on_when_seen(watch, READS);
-    assert_code(redlock_sync_upgrade(watch->lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_upgrade(watch->lease, NULL), REDLOCK_OK);
     atomic_fetch_add(&watch->phase, 1);
     go_on_when_seen(watch, WRITES);
 }
@@ -400,7 +400,7 @@ static void *extend_often(void *data)
 {
     struct extender *extender = data;
     while (!atomic_load(&extender->stop)) {
-        redlock_code code = redlock_sync_extend(extender->lease, 0, NULL);
+        redlock_code code = redlock_sync_lease_extend(extender->lease, 0, NULL);
         extender->extended += code == REDLOCK_OK;
         extender->wrong += code != REDLOCK_OK;
     }
@@ -414,9 +414,9 @@ WITH_CLEAN_CLIENT(extends_and_changes_both_end)
     extender.lease = take_alone(client, "extended");
     pthread_create(&thread, NULL, extend_often, &extender);
     for (int i = 0; i < 200 || atomic_load(&extender.extended) < 200; i++) {
-        assert_code(redlock_sync_downgrade(extender.lease, NULL), REDLOCK_OK);
+        assert_code(redlock_sync_lease_downgrade(extender.lease, NULL), REDLOCK_OK);
         assert_reads(extender.lease);
-        assert_code(redlock_sync_upgrade(extender.lease, NULL), REDLOCK_OK);
+        assert_code(redlock_sync_lease_upgrade(extender.lease, NULL), REDLOCK_OK);
         assert_writes(extender.lease);
     }
     atomic_store(&extender.stop, true);
@@ -432,7 +432,8 @@ WITH_CLEAN_CLIENT(a_hung_minority_is_not_waited_for)
     redlock_sync_lease *lease = take_alone(client, "minority");
     cluster_do(&cluster, "pause 1 2");
     int64_t since = now_us();
-    redlock_code down = redlock_sync_downgrade(lease, NULL), up = redlock_sync_upgrade(lease, NULL);
+    redlock_code down = redlock_sync_lease_downgrade(lease, NULL),
+                 up = redlock_sync_lease_upgrade(lease, NULL);
     int64_t took = now_us() - since;
     cluster_do(&cluster, "resume 1 2");
     assert_code(down, REDLOCK_OK);
@@ -448,10 +449,10 @@ WITH_CLEAN_CLIENT(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
     struct caller downgrade, extend;
     cluster_do(&cluster, "pause 1 2 3");
     begin(&downgrade, downgrade_it, NULL, lease);
-    AWAIT(redlock_sync_exclusive_for(lease) == 0);
-    bool valid = redlock_sync_valid_for(lease) > 0;
-    redlock_code again = redlock_sync_downgrade(lease, NULL),
-                 up = redlock_sync_upgrade(lease, NULL);
+    AWAIT(redlock_sync_lease_exclusive_for(lease) == 0);
+    bool valid = redlock_sync_lease_valid_for(lease) > 0;
+    redlock_code again = redlock_sync_lease_downgrade(lease, NULL),
+                 up = redlock_sync_lease_upgrade(lease, NULL);
     begin(&extend, extend_it, NULL, lease);
     bool done = atomic_load(&downgrade.done);
     cluster_do(&cluster, "resume 1 2 3");
@@ -471,8 +472,8 @@ WITH_CLEAN_CLIENT(a_downgrade_ends_with_its_lease)
     redlock_sync_lease *lease = take(client, "ends", &options);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     cluster_do(&cluster, "pause 1 2 3");
-    redlock_code code = redlock_sync_downgrade(lease, &result);
-    int64_t valid = redlock_sync_valid_for(lease);
+    redlock_code code = redlock_sync_lease_downgrade(lease, &result);
+    int64_t valid = redlock_sync_lease_valid_for(lease);
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(code, REDLOCK_E_EXPIRED);
     assert_code(result.code, REDLOCK_E_EXPIRED);
@@ -492,16 +493,16 @@ CASE(an_upgrade_without_a_quorum_changes_nothing)
     unsigned exclusive = 0;
     for (bool done = false; !done;) {
         done = atomic_load(&upgrade.done);
-        exclusive += redlock_sync_exclusive_for(lease) > 0;
+        exclusive += redlock_sync_lease_exclusive_for(lease) > 0;
     }
     redlock_code code = outcome(&upgrade);
-    int64_t valid = redlock_sync_valid_for(lease);
+    int64_t valid = redlock_sync_lease_valid_for(lease);
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(code, REDLOCK_E_UNAVAILABLE);
     assert_says(upgrade.result.votes, " timeout\n");
     assert_true(valid > 0);
     assert_int_equal(exclusive, 0);
-    AWAIT(redlock_sync_upgrade(lease, &result) == REDLOCK_OK);
+    AWAIT(redlock_sync_lease_upgrade(lease, &result) == REDLOCK_OK);
     assert_writes(lease);
     give_back(lease);
     close_clean(client, &cluster);
@@ -513,10 +514,10 @@ WITH_CLEAN_CLIENT(one_upgrade_at_a_time)
     struct caller two[2], extend;
     cluster_do(&cluster, "pause 1 2 3");
     struct caller *upgrade = two_upgrades(two, lease);
-    redlock_code down = redlock_sync_downgrade(lease, NULL);
+    redlock_code down = redlock_sync_lease_downgrade(lease, NULL);
     begin(&extend, extend_it, NULL, lease);
     AWAIT(waits(&extend));
-    int64_t exclusive = redlock_sync_exclusive_for(lease);
+    int64_t exclusive = redlock_sync_lease_exclusive_for(lease);
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(down, REDLOCK_E_STATE);
     assert_int_equal(exclusive, 0);
@@ -533,12 +534,12 @@ WITH_CLEAN_CLIENT(a_release_ends_a_change)
     cluster_do(&cluster, "pause 1 2 3");
     struct caller *upgrade = two_upgrades(two, lease);
     begin(&release, release_it, NULL, lease);
-    AWAIT(redlock_sync_valid_for(lease) == 0);
+    AWAIT(redlock_sync_lease_valid_for(lease) == 0);
     AWAIT(waits(&release));
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(outcome(upgrade), REDLOCK_E_CANCELLED);
     assert_code(outcome(&release), REDLOCK_OK);
-    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
+    assert_int_equal(redlock_sync_lease_exclusive_for(lease), 0);
     redlock_sync_lease_free(lease);
 }
 
@@ -556,9 +557,9 @@ static void close_during_an_upgrade(int64_t patience_ms)
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(code, REDLOCK_E_CANCELLED);
     assert_true(took < (patience_ms + 2500) * MS_US);
-    assert_int_equal(redlock_sync_exclusive_for(lease), 0);
-    assert_int_equal(redlock_sync_valid_for(lease), 0);
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_E_CLOSED);
+    assert_int_equal(redlock_sync_lease_exclusive_for(lease), 0);
+    assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
+    assert_code(redlock_sync_lease_upgrade(lease, NULL), REDLOCK_E_CLOSED);
     redlock_sync_free(client);
     redlock_sync_lease_free(lease);
     cluster_tell_all(&cluster, "DEL closing redlock:holders:closing");

@@ -11,7 +11,7 @@
 
 CASE(test_each_call)
 {
-    redlock_tally tally;
+    redlock_latch_result tally;
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     redlock_sync *client = open_on(&cluster);
@@ -44,7 +44,7 @@ struct worker {
 static void *arrive_and_wait(void *data)
 {
     struct worker *worker = data;
-    redlock_tally tally = {0};
+    redlock_latch_result tally = {0};
     worker->code = redlock_sync_latch_arrive(worker->client, "many", NULL, NULL, NULL);
     if (!worker->code)
         worker->code = redlock_sync_latch_await(worker->client, "many", NULL, &tally, NULL);

@@ -127,7 +127,7 @@ static void look(redlock *redlock, void *data)
 {
     struct giver *giver = data;
     (void)redlock;
-    giver->left = redlock_sync_valid_for(giver->lease);
+    giver->left = redlock_sync_lease_valid_for(giver->lease);
 }
 
 static void *look_in_background(void *data)
@@ -141,7 +141,7 @@ static void *look_in_background(void *data)
 static void *release(void *data)
 {
     const struct giver *giver = data;
-    redlock_sync_release(giver->lease, NULL);
+    redlock_sync_lease_release(giver->lease, NULL);
     return NULL;
 }
 
@@ -156,7 +156,7 @@ static void play_giver(redlock_sync *client)
     pthread_t second = begin(look_in_background, &giver);
     AWAIT(atomic_load(&giver.looks));
     pthread_t third = begin(release, &giver);
-    AWAIT(redlock_sync_valid_for(giver.lease) == 0);
+    AWAIT(redlock_sync_lease_valid_for(giver.lease) == 0);
     open_gate();
     pthread_join(first, NULL);
     pthread_join(second, NULL);

@@ -19,7 +19,7 @@ static redlock_sync_lease *lead(const char *name)
 static redlock_code look(redlock_leader *leader, char *value, size_t size)
 {
     memset(value, '#', size);
-    return redlock_sync_leader(client, "name", leader, value, size, NULL);
+    return redlock_sync_leader_get(client, "name", leader, value, size, NULL);
 }
 
 WITH_CLIENT(test_a_thread_leads)
@@ -30,21 +30,21 @@ WITH_CLIENT(test_a_thread_leads)
     assert_true(leader.term == 0 && leader.length == 0);
     redlock_sync_lease *lease = lead("name");
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    assert_code(redlock_sync_announce(lease, "blue", 4, &result), REDLOCK_OK);
+    assert_code(redlock_sync_lease_announce(lease, "blue", 4, &result), REDLOCK_OK);
     assert_true(result.granted >= MASTERS / 2 + 1);
     assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
-    assert_true(leader.term == redlock_sync_fence(lease));
+    assert_true(leader.term == redlock_sync_lease_fence(lease));
     assert_int_equal(leader.length, 4);
     assert_memory_equal(value, "blue####", 8);
     assert_ptr_equal(leader.value, value);
-    assert_code(redlock_sync_announce(lease, "a long value", 12, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_announce(lease, "a long value", 12, NULL), REDLOCK_OK);
     assert_code(look(&leader, value, 4), REDLOCK_OK);
     assert_int_equal(leader.length, 12);
     assert_memory_equal(value, "a lo####", 8);
-    assert_code(redlock_sync_leader(client, "name", &leader, NULL, 0, NULL), REDLOCK_OK);
-    assert_true(leader.term == redlock_sync_fence(lease));
+    assert_code(redlock_sync_leader_get(client, "name", &leader, NULL, 0, NULL), REDLOCK_OK);
+    assert_true(leader.term == redlock_sync_lease_fence(lease));
     give_back(lease);
-    AWAIT(redlock_sync_leader(client, "name", &leader, NULL, 0, NULL) == REDLOCK_OK &&
+    AWAIT(redlock_sync_leader_get(client, "name", &leader, NULL, 0, NULL) == REDLOCK_OK &&
           leader.term == 0);
 }
 
@@ -54,19 +54,19 @@ WITH_CLIENT(test_what_cannot_be_announced)
     redlock_lease_options options = terms(TTL, 0);
     redlock_sync_lease *plain = take(client, "plain", &options);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    assert_code(redlock_sync_announce(plain, "x", 1, &result), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_announce(plain, "x", 1, &result), REDLOCK_E_STATE);
     assert_non_null(strstr(result.text, "fence"));
     give_back(plain);
     redlock_sync_lease *lease = lead("name");
-    assert_code(redlock_sync_announce(lease, value, sizeof value, NULL), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
-    assert_code(redlock_sync_announce(lease, "x", 1, NULL), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_announce(lease, value, sizeof value, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_lease_downgrade(lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_announce(lease, "x", 1, NULL), REDLOCK_E_STATE);
     give_back(lease);
-    assert_code(redlock_sync_announce(NULL, "x", 1, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_lease_announce(NULL, "x", 1, NULL), REDLOCK_E_ARGUMENT);
     redlock_leader leader;
-    assert_code(redlock_sync_leader(client, "", &leader, NULL, 0, NULL), REDLOCK_E_NAME);
-    assert_code(redlock_sync_leader(client, "name", NULL, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_sync_leader(NULL, "name", &leader, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_leader_get(client, "", &leader, NULL, 0, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_sync_leader_get(client, "name", NULL, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_sync_leader_get(NULL, "name", &leader, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
 }
 
 /* ---- several threads ---- */
@@ -82,7 +82,7 @@ static void *speak(void *data)
 {
     struct speaker *speaker = data;
     speaker->code =
-        redlock_sync_announce(speaker->lease, speaker->value, strlen(speaker->value), NULL);
+        redlock_sync_lease_announce(speaker->lease, speaker->value, strlen(speaker->value), NULL);
     return NULL;
 }
 
@@ -107,7 +107,7 @@ WITH_CLIENT(test_threads_announce_at_once)
     }
     assert_true(said >= 1);
     assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
-    assert_true(leader.term == redlock_sync_fence(lease));
+    assert_true(leader.term == redlock_sync_lease_fence(lease));
     assert_memory_equal(value, "value ", 6);
     give_back(lease);
 }
@@ -125,9 +125,10 @@ CASE(test_no_quorum_says_it)
     redlock_sync_lease *lease = take(alone, "name", &options);
     cluster_do(&own, "kill 1");
     cluster_do(&own, "kill 2");
-    redlock_code code = redlock_sync_announce(lease, "x", 1, NULL);
+    redlock_code code = redlock_sync_lease_announce(lease, "x", 1, NULL);
     assert_int_equal(redlock_code_class(code), REDLOCK_CLASS_LOST);
-    assert_code(redlock_sync_leader(alone, "name", &leader, NULL, 0, NULL), REDLOCK_E_UNAVAILABLE);
+    assert_code(redlock_sync_leader_get(alone, "name", &leader, NULL, 0, NULL),
+                REDLOCK_E_UNAVAILABLE);
     assert_code(leader.code, REDLOCK_E_UNAVAILABLE);
     redlock_sync_lease_free(lease);
     redlock_sync_close(alone, 0);

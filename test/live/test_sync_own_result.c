@@ -72,26 +72,28 @@ TEST(test_announce_and_leader)
     redlock_lease_options options = terms(10000, 0);
     options.fence = true;
     redlock_sync_lease *lease = take(client, "leads", &options);
-    assert_code(redlock_sync_announce(lease, in_votes("blue"), 4, &result), REDLOCK_OK);
-    assert_code(redlock_sync_leader(client, value, &leader, value, sizeof value, &result),
+    assert_code(redlock_sync_lease_announce(lease, in_votes("blue"), 4, &result), REDLOCK_OK);
+    assert_code(redlock_sync_leader_get(client, value, &leader, value, sizeof value, &result),
                 REDLOCK_OK);
     assert_int_equal(leader.length, 4);
     assert_memory_equal(value, "blue", 4);
     leader.value = in_text("leads");
-    assert_code(redlock_sync_leader(client, leader.value, &leader, value, 4, &result), REDLOCK_OK);
-    assert_true(leader.term == redlock_sync_fence(lease));
+    assert_code(redlock_sync_leader_get(client, leader.value, &leader, value, 4, &result),
+                REDLOCK_OK);
+    assert_true(leader.term == redlock_sync_lease_fence(lease));
     give_back(lease);
 }
 
 TEST(test_barrier)
 {
     redlock_barrier_options options = REDLOCK_BARRIER_INIT;
-    redlock_passage passage = {.token = "worker-1"};
+    redlock_barrier_result passage = {.token = "worker-1"};
     options.parties = 1;
     options.token = passage.token;
     for (int i = 0; i < 2; i++) {
-        assert_code(redlock_sync_barrier(client, in_text("barrier"), &options, &passage, &result),
-                    REDLOCK_OK);
+        assert_code(
+            redlock_sync_barrier_arrive(client, in_text("barrier"), &options, &passage, &result),
+            REDLOCK_OK);
         assert_string_equal(passage.token, "worker-1");
     }
 }
@@ -99,7 +101,7 @@ TEST(test_barrier)
 TEST(test_latch)
 {
     redlock_latch_options options = REDLOCK_LATCH_INIT;
-    redlock_tally tally = {.id = "latch"}, made;
+    redlock_latch_result tally = {.id = "latch"}, made;
     options.arrivals = 2;
     options.wait_ms = 5000;
     assert_code(redlock_sync_latch_create(client, tally.id, &options, &tally, &result), REDLOCK_OK);

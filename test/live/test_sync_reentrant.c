@@ -75,7 +75,7 @@ static void in_and_out(redlock_sync *client, const redlock_name *names, size_t c
         fail_msg("once more: %s", result.text);
     assert_ptr_equal(inner, lease);
     give_back(inner);
-    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_true(redlock_sync_lease_valid_for(lease) > 0);
 }
 
 static void close_other(redlock_sync *client)
@@ -143,7 +143,7 @@ static redlock_code enter_it(struct caller *caller)
 
 static redlock_code release_it(struct caller *caller)
 {
-    return redlock_sync_release(caller->lease, NULL);
+    return redlock_sync_lease_release(caller->lease, NULL);
 }
 
 static redlock_code free_it(struct caller *caller)
@@ -195,15 +195,15 @@ WITH_CLEAN_CLIENT(the_same_thread_gets_the_same_lease)
     assert_int_equal(result.masters, 0);
     assert_string_equal(result.votes, "");
     assert_ptr_equal(enter(client, "same"), lease);
-    assert_code(redlock_sync_release(lease, &result), REDLOCK_OK);
+    assert_code(redlock_sync_lease_release(lease, &result), REDLOCK_OK);
     assert_string_equal(result.text, "still held for other acquires of the thread, 2 deep");
     assert_in_range(result.valid_ms, 1, 9898);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
-    assert_int_equal(cluster_holders(&cluster, "same", redlock_sync_token(lease)) >= 3, true);
-    assert_code(redlock_sync_release(lease, &result), REDLOCK_OK);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
+    assert_int_equal(cluster_holders(&cluster, "same", redlock_sync_lease_token(lease)) >= 3, true);
+    assert_code(redlock_sync_lease_release(lease, &result), REDLOCK_OK);
     assert_true(result.masters == 5);
-    assert_int_equal(redlock_sync_valid_for(lease), 0);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_STATE);
+    assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_STATE);
     for (int i = 0; i < 3; i++)
         redlock_sync_lease_free(lease);
 }
@@ -221,12 +221,12 @@ static void unwind(redlock_sync *other, redlock_sync_lease *lease, unsigned orde
             redlock_sync_lease_free(lease);
         } else {
             held--;
-            assert_code(redlock_sync_release(lease, NULL), REDLOCK_OK);
+            assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
         }
         if (held)
             refuse(other, "order", REDLOCK_E_HELD, "");
         if (handles)
-            assert_int_equal(redlock_sync_valid_for(lease) > 0, held > 0);
+            assert_int_equal(redlock_sync_lease_valid_for(lease) > 0, held > 0);
     }
     assert_int_equal(handles, 0);
 }
@@ -271,14 +271,14 @@ WITH_CLEAN_CLIENT(after_the_last_release_it_is_a_new_lease)
 {
     redlock_sync_lease *old = enter(client, "anew");
     enter(client, "anew");
-    assert_code(redlock_sync_release(old, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_release(old, NULL), REDLOCK_OK);
     redlock_sync_lease_free(old);
-    assert_code(redlock_sync_release(old, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_release(old, NULL), REDLOCK_OK);
     redlock_sync_lease *lease = enter(client, "anew");
     assert_ptr_not_equal(lease, old);
-    assert_code(redlock_sync_release(old, NULL), REDLOCK_E_STATE);
+    assert_code(redlock_sync_lease_release(old, NULL), REDLOCK_E_STATE);
     redlock_sync_lease_free(old);
-    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_true(redlock_sync_lease_valid_for(lease) > 0);
     assert_ptr_equal(enter(client, "anew"), lease);
     give_back(lease);
     give_back(lease);
@@ -371,12 +371,12 @@ WITH_CLEAN_CLIENT(another_thread_gives_it_back)
     enter(client, "helped");
     assert_code(elsewhere(release_it, NULL, NULL, lease), REDLOCK_OK);
     assert_code(elsewhere(free_it, NULL, NULL, lease), REDLOCK_OK);
-    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_true(redlock_sync_lease_valid_for(lease) > 0);
     assert_ptr_equal(enter(client, "helped"), lease);
     assert_code(elsewhere(free_it, NULL, NULL, lease), REDLOCK_OK);
-    assert_true(redlock_sync_valid_for(lease) > 0);
+    assert_true(redlock_sync_lease_valid_for(lease) > 0);
     assert_code(elsewhere(release_it, NULL, NULL, lease), REDLOCK_OK);
-    assert_int_equal(redlock_sync_valid_for(lease), 0);
+    assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
     redlock_sync_lease *fresh = enter(client, "helped");
     assert_ptr_not_equal(fresh, lease);
     redlock_sync_lease_free(lease);
@@ -398,14 +398,14 @@ WITH_CLEAN_CLIENT(it_asks_nobody)
     enum { TIMES = 200000 };
     redlock_sync_lease *lease = enter(client, "quiet"), *inner;
     redlock_lease_options options = again(10000);
-    AWAIT(cluster_holders(&cluster, "quiet", redlock_sync_token(lease)) == 5);
+    AWAIT(cluster_holders(&cluster, "quiet", redlock_sync_lease_token(lease)) == 5);
     redlock_stats before = stats_now(client);
     struct pause pause;
     begin_pause(&pause, client);
     int64_t since = now_ns();
     for (int i = 0; i < TIMES; i++) {
         if (redlock_sync_acquire(client, &inner, "quiet", &options, NULL) || inner != lease ||
-            redlock_sync_release(inner, NULL))
+            redlock_sync_lease_release(inner, NULL))
             fail_msg("at %d", i);
         redlock_sync_lease_free(inner);
     }
@@ -441,16 +441,16 @@ WITH_CLEAN_CLIENT(a_lost_lease_is_not_acquired_once_more)
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
     assert_ptr_equal(take(client, "lost", &options), lease);
     take_away("lost");
-    AWAIT(redlock_sync_valid_for(lease) == 0);
+    AWAIT(redlock_sync_lease_valid_for(lease) == 0);
     refuse(client, "lost", REDLOCK_E_GONE, "");
     give_away("lost");
     refuse(client, "lost", REDLOCK_E_GONE, "no quorum of masters has it any more");
-    assert_code(redlock_sync_release(lease, &result), REDLOCK_E_GONE);
+    assert_code(redlock_sync_lease_release(lease, &result), REDLOCK_E_GONE);
     assert_code(result.code, REDLOCK_E_GONE);
     refuse(client, "lost", REDLOCK_E_GONE, "");
     redlock_sync_lease_free(lease);
     refuse(client, "lost", REDLOCK_E_GONE, "");
-    redlock_sync_release(lease, NULL);
+    redlock_sync_lease_release(lease, NULL);
     options = again(10000);
     options.wait_ms = 10000;
     redlock_sync_lease *fresh = take(client, "lost", &options);
@@ -467,7 +467,7 @@ WITH_CLEAN_CLIENT(each_loss_has_its_code)
     options.max_hold_ms = 0;
     options.renew = false;
     redlock_sync_lease *ended = take(client, "ended", &options);
-    AWAIT(redlock_sync_valid_for(capped) == 0 && redlock_sync_valid_for(ended) == 0);
+    AWAIT(redlock_sync_lease_valid_for(capped) == 0 && redlock_sync_lease_valid_for(ended) == 0);
     AWAIT(stats_now(client).lost >= 2);
     refuse(client, "capped", REDLOCK_E_MAX_HOLD, "");
     refuse(client, "ended", REDLOCK_E_EXPIRED, "not renewed");
@@ -495,9 +495,9 @@ static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
     int64_t before = 0, after = 0;
     bool too_late = false;
     while (!code) {
-        before = redlock_sync_valid_for(lease);
+        before = redlock_sync_lease_valid_for(lease);
         code = redlock_sync_acquire(client, &inner, "margin", &options, &result);
-        after = redlock_sync_valid_for(lease);
+        after = redlock_sync_lease_valid_for(lease);
         too_late |= !code && before <= margin;
         if (!code)
             redlock_sync_lease_free(inner);
@@ -531,9 +531,9 @@ WITH_CLEAN_CLIENT(a_release_after_its_end_says_so)
     assert_ptr_equal(inner, lease);
     struct pause pause;
     begin_pause(&pause, client);
-    AWAIT(redlock_sync_valid_for(lease) == 0);
+    AWAIT(redlock_sync_lease_valid_for(lease) == 0);
     redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    assert_code(redlock_sync_release(inner, &result), REDLOCK_E_GONE);
+    assert_code(redlock_sync_lease_release(inner, &result), REDLOCK_E_GONE);
     assert_says(result.text, "before its validity ended");
     end_pause(&pause);
     redlock_sync_lease_free(inner);
@@ -616,11 +616,11 @@ CASE(a_closed_client_lets_nobody_in)
     enter(client, "closed");
     assert_int_equal(redlock_sync_close(client, 10000), 0);
     refuse(client, "closed", REDLOCK_E_CLOSED, "");
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_CLOSED);
     redlock_sync_lease_free(lease);
     redlock_sync_free(client);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
-    assert_code(redlock_sync_release(lease, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_CLOSED);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_CLOSED);
     redlock_sync_lease_free(lease);
     redlock_sync_lease_free(lease);
     assert_int_equal(cluster_keys(&cluster), 0);
@@ -634,19 +634,19 @@ WITH_CLEAN_CLIENT(a_reader_inside_a_writer_but_no_writer_inside_a_reader)
     redlock_name name = {"mode", 4, false};
     redlock_sync_lease *lease = take(client, "mode", &writes);
     in_and_out(client, &name, 1, true, lease);
-    assert_true(redlock_sync_exclusive_for(lease) > 0);
-    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
-    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_upgrade()");
+    assert_true(redlock_sync_lease_exclusive_for(lease) > 0);
+    assert_code(redlock_sync_lease_downgrade(lease, NULL), REDLOCK_OK);
+    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_lease_upgrade()");
     in_and_out(client, &name, 1, true, lease);
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_upgrade(lease, NULL), REDLOCK_OK);
     in_and_out(client, &name, 1, false, lease);
-    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
-    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_upgrade()");
+    assert_code(redlock_sync_lease_downgrade(lease, NULL), REDLOCK_OK);
+    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_lease_upgrade()");
     give_back(lease);
     lease = take(client, "mode", &reads);
-    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_upgrade()");
+    refuse_with(client, "mode", &writes, REDLOCK_E_STATE, "redlock_sync_lease_upgrade()");
     in_and_out(client, &name, 1, true, lease);
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_lease_upgrade(lease, NULL), REDLOCK_OK);
     in_and_out(client, &name, 1, false, lease);
     give_back(lease);
 }
@@ -665,23 +665,23 @@ WITH_CLEAN_CLIENT(each_name_has_its_mode)
     in_and_out(client, turned, 2, false, lease);
     in_and_out(client, readers, 2, false, lease);
     in_and_out(client, crossed, 2, true, lease);
-    refuse_names(client, crossed, 2, "redlock_sync_upgrade()");
-    refuse_names(client, writers, 2, "redlock_sync_upgrade()");
+    refuse_names(client, crossed, 2, "redlock_sync_lease_upgrade()");
+    refuse_names(client, writers, 2, "redlock_sync_lease_upgrade()");
     beside = take(client, "s", &reads);
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_E_HELD);
+    assert_code(redlock_sync_lease_upgrade(lease, NULL), REDLOCK_E_HELD);
     give_back(beside);
     in_and_out(client, turned, 2, false, lease); /* a vain upgrade leaves each as it was */
-    refuse_names(client, writers, 2, "redlock_sync_upgrade()");
-    assert_code(redlock_sync_upgrade(lease, NULL), REDLOCK_OK);
+    refuse_names(client, writers, 2, "redlock_sync_lease_upgrade()");
+    assert_code(redlock_sync_lease_upgrade(lease, NULL), REDLOCK_OK);
     in_and_out(client, writers, 2, false, lease);
-    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK);
-    refuse_names(client, turned, 2, "redlock_sync_upgrade()");
+    assert_code(redlock_sync_lease_downgrade(lease, NULL), REDLOCK_OK);
+    refuse_names(client, turned, 2, "redlock_sync_lease_upgrade()");
     in_and_out(client, readers, 2, false, lease);
     in_and_out(client, writers, 2, true, lease);
     give_back(lease);
     assert_code(try_names(client, names, 2, false, &lease, NULL), REDLOCK_OK);
-    assert_code(redlock_sync_downgrade(lease, NULL), REDLOCK_OK); /* of a mixed lease */
-    refuse_names(client, turned, 2, "redlock_sync_upgrade()");
+    assert_code(redlock_sync_lease_downgrade(lease, NULL), REDLOCK_OK); /* of a mixed lease */
+    refuse_names(client, turned, 2, "redlock_sync_lease_upgrade()");
     in_and_out(client, readers, 2, false, lease);
     give_back(lease);
 }
@@ -695,10 +695,10 @@ WITH_CLEAN_CLIENT(a_fence_is_that_of_the_first)
     refuse_with(client, "fence", &fenced, REDLOCK_E_STATE, "in the first acquire");
     give_back(lease);
     lease = take(client, "fence", &fenced);
-    int64_t fence = redlock_sync_fence(lease);
+    int64_t fence = redlock_sync_lease_fence(lease);
     assert_true(fence > 0);
     assert_ptr_equal(take(client, "fence", &fenced), lease);
-    assert_int_equal(redlock_sync_fence(lease), fence);
+    assert_int_equal(redlock_sync_lease_fence(lease), fence);
     in_and_out(client, &name, 1, false, lease);
     give_back(lease);
     give_back(lease);
@@ -719,7 +719,7 @@ static void enter_inside(redlock *client, void *data)
     redlock_lease_options options = again(10000);
     (void)client;
     inside->acquire = redlock_sync_acquire(inside->client, &lease, "inside", &options, NULL);
-    inside->release = redlock_sync_release(inside->lease, NULL);
+    inside->release = redlock_sync_lease_release(inside->lease, NULL);
     redlock_sync_lease_free(inside->lease);
 }
 
@@ -730,7 +730,7 @@ WITH_CLEAN_CLIENT(a_callback_may_free_and_no_more)
     assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
     assert_code(inside.acquire, REDLOCK_E_STATE);
     assert_code(inside.release, REDLOCK_E_STATE);
-    assert_true(redlock_sync_valid_for(inside.lease) > 0);
+    assert_true(redlock_sync_lease_valid_for(inside.lease) > 0);
     assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
     AWAIT(cluster_keys(&cluster) == 0);
     give_back(enter(client, "inside"));
@@ -742,8 +742,8 @@ static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
     redlock_sync_lease *other;
     if (redlock_sync_acquire(client, &other, "forked", &options, NULL) != REDLOCK_E_FORKED || other)
         return 1;
-    if (redlock_sync_release(lease, NULL) != REDLOCK_E_FORKED ||
-        redlock_sync_release(lease, NULL) != REDLOCK_E_FORKED)
+    if (redlock_sync_lease_release(lease, NULL) != REDLOCK_E_FORKED ||
+        redlock_sync_lease_release(lease, NULL) != REDLOCK_E_FORKED)
         return 2;
     for (int i = 0; i < 2; i++)
         redlock_sync_lease_free(lease);
@@ -783,7 +783,7 @@ WITH_CLEAN_CLIENT(two_releases_at_once)
         begin(&two[1]);
         assert_code(outcome(&two[0]), REDLOCK_OK);
         assert_code(outcome(&two[1]), REDLOCK_OK);
-        assert_int_equal(redlock_sync_valid_for(lease), 0);
+        assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
         two[0].call = two[1].call = free_it;
         begin(&two[0]);
         begin(&two[1]);
@@ -824,8 +824,8 @@ static void nest_once(struct desk *desk, unsigned own, const char *name)
         }
     desk->failed += lease[1] != lease[0] || lease[2] != lease[0];
     leave_one(desk, own, lease[2]);
-    desk->failed += redlock_sync_valid_for(lease[0]) == 0;
-    desk->failed += redlock_sync_release(lease[1], NULL) != REDLOCK_OK;
+    desk->failed += redlock_sync_lease_valid_for(lease[0]) == 0;
+    desk->failed += redlock_sync_lease_release(lease[1], NULL) != REDLOCK_OK;
     redlock_sync_lease_free(lease[1]);
     redlock_sync_lease_free(lease[0]);
 }

@@ -128,8 +128,8 @@ ON_A_LOOP(test_first_come_first_served_and_fences_grow)
         AWAIT(&users[i], has(&takes[i]));
         for (unsigned j = i + 1; j < CROWD; j++)
             assert_int_equal(takes[j].outcomes, 0);
-        assert_true(redlock_fence(takes[i].lease) > last);
-        last = redlock_fence(takes[i].lease);
+        assert_true(redlock_lease_fence(takes[i].lease) > last);
+        last = redlock_lease_fence(takes[i].lease);
         assert_code(take_release(&takes[i]), REDLOCK_OK);
         assert_int_equal(stats_of(&users[i]).handoffs, i > 0);
     }
@@ -140,7 +140,7 @@ ON_A_LOOP(test_first_come_first_served_and_fences_grow)
 static void hand_over(struct take *from, struct take *to, int64_t within_ms)
 {
     int64_t begin = now_us();
-    assert_code(redlock_release(from->lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(from->lease), REDLOCK_OK);
     AWAIT_AWAKE_MS(to->user, has(to), within_ms);
     print_message("    %s after %lld us\n", __func__, (long long)(now_us() - begin));
     AWAIT(from->user, from->told[REDLOCK_RELEASED].times);
@@ -159,7 +159,8 @@ ON_A_LOOP(test_told_by_push)
         hand_over(&holder, &waiter, 10000);
         assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for > 0);
         assert_true(waiter.told[REDLOCK_ACQUIRED].valid_for <= FENCE_TTL);
-        AWAIT(&users[1], redlock_valid_for(waiter.lease) > FENCE_TTL * 3 / 4); /* its full ttl */
+        AWAIT(&users[1],
+              redlock_lease_valid_for(waiter.lease) > FENCE_TTL * 3 / 4); /* its full ttl */
         assert_code(take_release(&waiter), REDLOCK_OK);
         AWAIT(&users[1], cluster_keys(&cluster) == 0);
     }
@@ -237,13 +238,13 @@ static void end_wait(enum end end)
 {
     switch (end) {
     case CANCELLED:
-        assert_code(redlock_release(waiter.lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(waiter.lease), REDLOCK_OK);
         AWAIT(waiter.user, waiter.told[REDLOCK_NOT_ACQUIRED].times);
         assert_code(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
         take_free(&waiter);
         break;
     case HANDED: /* freed in the midst of its pushes */
-        assert_code(redlock_release(holder.lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(holder.lease), REDLOCK_OK);
         ev_run(loop, EVRUN_NOWAIT);
         take_free(&waiter);
         break;
@@ -309,7 +310,7 @@ ON_A_LOOP(test_the_wait_is_over)
     assert_code(take_lock(&waiter, &users[1], "too long", &terms), REDLOCK_E_HELD);
     int64_t waited = now_us() - begin;
     assert_true(waited >= 400000 && waited < 400000 + SLACK * 1000);
-    const char *label = strchr(redlock_token(holder.lease), ':');
+    const char *label = strchr(redlock_lease_token(holder.lease), ':');
     assert_non_null(label);
     assert_says(waiter.told[REDLOCK_NOT_ACQUIRED].text, label + 1);
     take_free(&waiter);
@@ -379,7 +380,7 @@ ON_A_LOOP(test_a_dead_waiter_delays_the_next)
     enqueue(&waiter, &users[1], "dead waiter", 1, &terms);
     kill_waiter(first);
     int64_t begin = now_us();
-    assert_code(redlock_release(holder.lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(holder.lease), REDLOCK_OK);
     AWAIT(&users[1], has(&waiter));
     int64_t delay = now_us() - begin;
     print_message("    delayed by %lld ms\n", (long long)delay / 1000);
@@ -470,22 +471,22 @@ ON_A_LOOP(test_places)
     redlock_lease_options terms = patient();
     join_up_to(4);
     hold(&takes[0], &users[0], "place");
-    assert_code(redlock_place_get(takes[0].lease, &place), REDLOCK_E_STATE);
+    assert_code(redlock_lease_place(takes[0].lease, &place), REDLOCK_E_STATE);
     for (unsigned i = 1; i < 4; i++)
         enqueue(&takes[i], &users[i], "place", i - 1, &terms);
     take_ask(&local, &users[3], "place", &terms);
     for (unsigned i = 1; i < 4; i++) {
-        AWAIT(&users[i], redlock_place_get(takes[i].lease, &place) == REDLOCK_OK &&
+        AWAIT(&users[i], redlock_lease_place(takes[i].lease, &place) == REDLOCK_OK &&
                              place.position == i - 1 && place.expires_ms > 0);
         assert_true(place.expires_ms <= FENCE_TTL);
     }
-    AWAIT(&users[3], redlock_place_get(local.lease, &place) == REDLOCK_OK && place.position == 3);
+    AWAIT(&users[3], redlock_lease_place(local.lease, &place) == REDLOCK_OK && place.position == 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_code(take_release(&takes[i]), REDLOCK_OK);
         AWAIT(&users[i + 1], has(&takes[i + 1]));
     }
-    assert_code(redlock_place_get(takes[3].lease, &place), REDLOCK_E_STATE);
-    AWAIT(&users[3], redlock_place_get(local.lease, &place) == REDLOCK_OK && place.position == 0);
+    assert_code(redlock_lease_place(takes[3].lease, &place), REDLOCK_E_STATE);
+    AWAIT(&users[3], redlock_lease_place(local.lease, &place) == REDLOCK_OK && place.position == 0);
     assert_code(take_release(&takes[3]), REDLOCK_OK);
     AWAIT(&users[3], has(&local));
     redlock_stats stats = stats_of(&users[3]); /* here, if it was not held for too long */
@@ -510,7 +511,7 @@ static void on_turn(redlock_lease *lease, const redlock_event *event, void *data
     if (event->kind == REDLOCK_ACQUIRED) {
         assert_ptr_equal(lease, queue->leases[queue->turn]);
         queue->turn++;
-        assert_code(redlock_release(lease), REDLOCK_OK);
+        assert_code(redlock_lease_release(lease), REDLOCK_OK);
     } else {
         assert_int_equal(event->kind, REDLOCK_RELEASED);
         redlock_lease_free(lease);
@@ -573,16 +574,16 @@ static void on_contended(redlock_lease *lease, const redlock_event *event, void 
     struct contender *contender = data;
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
-        if (holding && redlock_valid_for(holding->lease) > 0)
+        if (holding && redlock_lease_valid_for(holding->lease) > 0)
             fail_msg("number %td has it for %lld ms, and number %td for %lld", holding - contenders,
-                     (long long)redlock_valid_for(holding->lease), contender - contenders,
-                     (long long)redlock_valid_for(lease));
+                     (long long)redlock_lease_valid_for(holding->lease), contender - contenders,
+                     (long long)redlock_lease_valid_for(lease));
         holding = contender;
         break;
     case REDLOCK_LOST:
         if (holding == contender)
             holding = NULL;
-        redlock_release(lease);
+        redlock_lease_release(lease);
         break;
     case REDLOCK_RELEASED:
     case REDLOCK_NOT_ACQUIRED:
@@ -608,11 +609,11 @@ static void go_on(void)
 {
     ev_run(loop, EVRUN_NOWAIT);
     struct contender *holder = holding;
-    if (!holder || redlock_valid_for(holder->lease) == 0)
+    if (!holder || redlock_lease_valid_for(holder->lease) == 0)
         return;
     holding = NULL;
     holder->turns++;
-    assert_code(redlock_release(holder->lease), REDLOCK_OK);
+    assert_code(redlock_lease_release(holder->lease), REDLOCK_OK);
 }
 
 /* Every contender has the name this many times more. */

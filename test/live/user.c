@@ -175,7 +175,7 @@ redlock_node node_of(const struct user *user, unsigned index)
 bool user_all_up(const struct user *user)
 {
     bool all = true;
-    for (unsigned i = 0; i < redlock_nodes(user->client); i++)
+    for (unsigned i = 0; i < redlock_node_count(user->client); i++)
         all &= node_of(user, i).state == REDLOCK_NODE_UP;
     return all;
 }
@@ -183,7 +183,7 @@ bool user_all_up(const struct user *user)
 bool user_is_quiet(const struct user *user)
 {
     unsigned in_flight = 0;
-    for (unsigned i = 0; i < redlock_nodes(user->client); i++)
+    for (unsigned i = 0; i < redlock_node_count(user->client); i++)
         in_flight += node_of(user, i).in_flight;
     return in_flight == 0;
 }
@@ -207,7 +207,7 @@ void take_hear(redlock_lease *lease, const redlock_event *event, void *data)
     struct told *told = &take->told[event->kind];
     told->at_us = now_us();
     told->held_up_us = held_up_us(take->user);
-    told->valid_for = redlock_valid_for(lease);
+    told->valid_for = redlock_lease_valid_for(lease);
     told->times++;
     told->event = *event;
     snprintf(told->text, sizeof told->text, "%s", event->text);
@@ -253,8 +253,8 @@ redlock_code take_lock(struct take *take, struct user *user, const char *name,
 
 redlock_code take_release(struct take *take)
 {
-    assert_code(redlock_release(take->lease), REDLOCK_OK);
-    assert_int_equal(redlock_valid_for(take->lease), 0);
+    assert_code(redlock_lease_release(take->lease), REDLOCK_OK);
+    assert_int_equal(redlock_lease_valid_for(take->lease), 0);
     AWAIT(take->user, take->told[REDLOCK_RELEASED].times);
     take_free(take);
     return take->told[REDLOCK_RELEASED].event.code;

@@ -50,7 +50,7 @@ struct told {
     char text[512];
     int64_t at_us;
     int64_t held_up_us; /* just before, by a busy machine: see struct user */
-    int64_t valid_for;  /* redlock_valid_for() inside the callback */
+    int64_t valid_for;  /* redlock_lease_valid_for() inside the callback */
 };
 
 /* A lease and all its outcomes. */

@@ -14,7 +14,7 @@
 struct user_party {
     struct user_party *next;
     struct shell *shell;
-    redlock_party *handle;
+    redlock_barrier *handle;
     unsigned number; /* of the world's parties */
     bool comes_back; /* it was here before, and left undecided */
     bool leaves;
@@ -68,7 +68,7 @@ static void is_whole(struct world *w, unsigned meeting)
                        arrived, w->meetings[meeting].parties);
 }
 
-static void is_told_well(const struct user_party *it, const redlock_passage *passage)
+static void is_told_well(const struct user_party *it, const redlock_barrier_result *passage)
 {
     struct world *w = it->shell->world;
     bool left = passage->code && !passage->undecided;
@@ -84,7 +84,7 @@ static void is_told_well(const struct user_party *it, const redlock_passage *pas
 }
 
 /* The generation that it is told of was passed by then, and it is not an earlier one. */
-static void is_over(const struct user_party *it, const redlock_passage *passage)
+static void is_over(const struct user_party *it, const redlock_barrier_result *passage)
 {
     struct world *w = it->shell->world;
     unsigned meeting = w->parties[it->number].meeting;
@@ -108,7 +108,7 @@ static void forget(struct user_party *it)
 
 static void arrive(struct shell *s, unsigned number, const char *token);
 
-static void on_passage(redlock_party *handle, const redlock_passage *passage, void *data)
+static void on_passage(redlock_barrier *handle, const redlock_barrier_result *passage, void *data)
 {
     struct user_party *it = data;
     struct shell *s = it->shell;
@@ -133,7 +133,7 @@ static void on_passage(redlock_party *handle, const redlock_passage *passage, vo
     unsigned number = it->number;
     bool again = passage->undecided && passage->code != REDLOCK_E_OVER && !w->peace &&
                  !s->close_asked && chance(w, 700);
-    redlock_party_free(handle);
+    redlock_barrier_free(handle);
     forget(it);
     if (again)
         arrive(s, number, token);
@@ -166,7 +166,8 @@ static void arrive(struct shell *s, unsigned number, const char *token)
     redlock_barrier_options options = draw_options(w, meeting, number, token);
     *it = (struct user_party){.shell = s, .number = number, .comes_back = token != NULL};
     shell_present = s;
-    redlock_code code = redlock_arrive(s->client, &it->handle, name, &options, on_passage, it);
+    redlock_code code =
+        redlock_barrier_arrive(s->client, &it->handle, name, &options, on_passage, it);
     if (code && code != REDLOCK_E_MEMORY && code != REDLOCK_E_TTL)
         world_violated(w, "options", "client %u may not arrive: %s", s->index + 1,
                        redlock_last_error(s->client));
@@ -211,7 +212,7 @@ static void begin(struct shell *s)
 static void leave(struct user_party *it)
 {
     shell_present = it->shell;
-    if (!it->leaves && redlock_depart(it->handle))
+    if (!it->leaves && redlock_barrier_leave(it->handle))
         world_violated(it->shell->world, "options", "a party may not leave");
     it->leaves = true;
 }
@@ -219,7 +220,7 @@ static void leave(struct user_party *it)
 static void drop(struct user_party *it)
 {
     shell_present = it->shell;
-    redlock_party_free(it->handle);
+    redlock_barrier_free(it->handle);
     it->shell->world->parties[it->number].gone_at = it->shell->world->now;
     forget(it);
 }

@@ -25,7 +25,7 @@ static int64_t or_default(int64_t value, int64_t standard)
 void check_configured(struct shell *s, const redlock_options *options)
 {
     const struct engine_config *is = &s->client->engine->config;
-    must_be(s, "masters", redlock_nodes(s->client), s->world->masters);
+    must_be(s, "masters", redlock_node_count(s->client), s->world->masters);
     must_be(s, "spare", is->spare, options->spare);
     must_be(s, "drift", is->drift_ppm, DRIFT_PPM);
     must_be(s, "max_ttl_ms", is->max_ttl_ms, options->max_ttl_ms);
@@ -116,7 +116,7 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
         break;
     case REDLOCK_CHANGED:
         snprintf(text, size, "%s from now on, valid for %lld ms",
-                 redlock_is_shared(lease->handle) ? "shared" : "exclusive", valid);
+                 redlock_lease_is_shared(lease->handle) ? "shared" : "exclusive", valid);
         break;
     case REDLOCK_NOT_CHANGED:
         snprintf(text, size, "%s",
@@ -190,7 +190,8 @@ static void names_the_masters(struct user_lease *lease, const redlock_event *eve
 /* The calls return this at that moment. */
 static void agrees_with_calls(struct user_lease *lease, const redlock_event *event)
 {
-    int64_t valid = redlock_valid_for(lease->handle), fence = redlock_fence(lease->handle);
+    int64_t valid = redlock_lease_valid_for(lease->handle),
+            fence = redlock_lease_fence(lease->handle);
     if (event->kind == REDLOCK_ACQUIRED && (valid != event->valid_ms || fence != event->fence))
         world_violated(lease->shell->world, "words",
                        "lease %u of client %u is told %lld ms and fence %lld, and asked, %lld ms "
@@ -223,7 +224,7 @@ void check_words(struct user_lease *lease, const redlock_event *event)
 void check_ready(struct shell *s, redlock *client, redlock_code code, const char *text)
 {
     unsigned up = 0;
-    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+    for (unsigned i = 0; i < redlock_node_count(client); i++) {
         redlock_node node;
         if (redlock_node_get(client, i, &node) == REDLOCK_OK)
             up += node.state == REDLOCK_NODE_UP;

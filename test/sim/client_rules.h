@@ -18,7 +18,7 @@ uint8_t check_name(struct shell *shell, struct slice key);
 void check_asked(struct user_lease *lease);
 /* on_ready was called. */
 void check_ready(struct shell *shell, redlock *client, redlock_code code, const char *text);
-/* on_node, on_log were called; redlock_place_get() has returned. */
+/* on_node, on_log were called; redlock_lease_place() has returned. */
 void check_node(struct shell *shell, redlock *client, unsigned node);
 void check_log(struct shell *shell, redlock_level level, const char *text);
 void check_place(const struct user_lease *lease, redlock_code code, const redlock_place *place);

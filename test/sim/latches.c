@@ -74,7 +74,7 @@ static void is_open_well(struct world *w, struct latch_made *latch)
 }
 
 static void is_shut_well(struct user_latch *it, const struct latch_made *latch,
-                         const redlock_tally *tally)
+                         const redlock_latch_result *tally)
 {
     struct world *w = it->shell->world;
     unsigned counted = counted_before(latch, it->began);
@@ -188,7 +188,7 @@ static void note_counted(struct world *w, struct latch_made *latch, uint32_t arr
 }
 
 static void is_told_well(struct user_latch *it, struct latch_made *latch,
-                         const redlock_tally *tally)
+                         const redlock_latch_result *tally)
 {
     struct world *w = it->shell->world;
     bool deceived = may_be_deceived(w), ok = tally->code == REDLOCK_OK;
@@ -225,7 +225,7 @@ static void forget(struct user_latch *it)
     free(it);
 }
 
-static void on_tally(redlock_latch *handle, const redlock_tally *tally, void *data)
+static void on_tally(redlock_latch *handle, const redlock_latch_result *tally, void *data)
 {
     struct user_latch *it = data;
     struct shell *s = it->shell;

@@ -39,8 +39,9 @@ static struct saying_made *make_saying(const struct user_lease *lease, char *tex
     if (w->sayings_made == SAYINGS - 1)
         return NULL;
     struct saying_made *it = &w->sayings[++w->sayings_made];
-    *it = (struct saying_made){
-        .name = lease->names[0], .lease = lease->number, .term = redlock_fence(lease->handle)};
+    *it = (struct saying_made){.name = lease->names[0],
+                               .lease = lease->number,
+                               .term = redlock_lease_fence(lease->handle)};
     snprintf(text, size, "%u", w->sayings_made);
     return it;
 }
@@ -54,7 +55,7 @@ static void announce(struct user_lease *lease)
     if (!it)
         return;
     bool held = user_lease_is_held(lease);
-    redlock_code code = redlock_announce(lease->handle, text, strlen(text));
+    redlock_code code = redlock_lease_announce(lease->handle, text, strlen(text));
     if (code && held && code != REDLOCK_E_MEMORY && code != REDLOCK_E_STATE)
         world_violated(w, "options", "lease %u may not announce: %s", lease->number,
                        redlock_last_error(s->client));
@@ -216,7 +217,7 @@ static void begin(struct shell *s)
         .shell = s, .name = (uint8_t)chance_below(&w->leading, w->names), .began = w->now};
     char name[2] = {(char)('a' + it->name)};
     shell_present = s;
-    redlock_code code = redlock_observe(s->client, &it->handle, name, on_leader, it);
+    redlock_code code = redlock_observer_begin(s->client, &it->handle, name, on_leader, it);
     if (code && code != REDLOCK_E_MEMORY)
         world_violated(w, "options", "client %u may not observe: %s", s->index + 1,
                        redlock_last_error(s->client));

@@ -7,7 +7,7 @@
 static void slot_is_known(const struct user_lease *lease)
 {
     struct world *w = lease->shell->world;
-    int slot = redlock_slot(lease->handle), permits = (int)lease->terms.permits;
+    int slot = redlock_lease_slot(lease->handle), permits = (int)lease->terms.permits;
     if (permits ? slot < 0 || slot >= permits : slot != -1)
         world_violated(w, "slot", "lease %u of client %u asked for one of %d permits, and has %d",
                        lease->number, CLIENT(lease), permits, slot);
@@ -95,6 +95,7 @@ void permits_acquired(struct user_lease *lease)
     slot_is_known(lease);
     if (!lease->terms.permits || lease->shell->world->violation.rule)
         return;
-    lease->names[0] = (uint8_t)model_slot(lease->names[0], (unsigned)redlock_slot(lease->handle));
+    lease->names[0] =
+        (uint8_t)model_slot(lease->names[0], (unsigned)redlock_lease_slot(lease->handle));
     is_fair(lease);
 }

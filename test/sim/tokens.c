@@ -13,7 +13,7 @@ void tokens_acquired(struct user_lease *lease)
     struct shell *s = lease->shell;
     if (lease->by_token)
         return;
-    lease->token = world_token(s->world, redlock_token(lease->handle), TOKEN_TEXT);
+    lease->token = world_token(s->world, redlock_lease_token(lease->handle), TOKEN_TEXT);
     s->world->tokens[lease->token].holder = lease;
     s->world->tokens[lease->token].dead_since = 0;
 }

@@ -355,7 +355,7 @@ static void adopt(struct shell *s)
         return;
     TRACE(w, "client %u adopts master %u", s->index + 1, master + 1);
     shell_present = s;
-    (void)redlock_adopt(s->client, master);
+    (void)redlock_node_adopt(s->client, master);
 }
 
 /* It has told how much it owes. */
@@ -413,7 +413,7 @@ static void look(struct shell *s, const struct user_lease *lease)
     shell_present = s;
     redlock_stats_get(s->client, &stats, sizeof stats);
     if (lease)
-        check_place(lease, redlock_place_get(lease->handle, &place), &place);
+        check_place(lease, redlock_lease_place(lease->handle, &place), &place);
 }
 
 /* In runs that are about this.  Most tokens are used more often than once. */

@@ -167,7 +167,7 @@ struct user_lease *user_lease_inspect(struct shell *s, const uint8_t *names, uns
 bool user_lease_extend(struct user_lease *lease, usec ttl)
 {
     struct shell *s = shell_present = lease->shell;
-    if (redlock_extend(lease->handle, ttl / 1000))
+    if (redlock_lease_extend(lease->handle, ttl / 1000))
         return false;
     usec lasts = ttl ? ttl : core_of(lease->handle)->terms.ttl;
     lease->extends++;
@@ -177,13 +177,13 @@ bool user_lease_extend(struct user_lease *lease, usec ttl)
 
 void user_lease_has_changed(struct user_lease *lease)
 {
-    lease->shared = redlock_is_shared(lease->handle) ? (1U << lease->count) - 1 : 0;
+    lease->shared = redlock_lease_is_shared(lease->handle) ? (1U << lease->count) - 1 : 0;
 }
 
 bool user_lease_downgrade(struct user_lease *lease)
 {
     shell_present = lease->shell;
-    if (redlock_downgrade(lease->handle))
+    if (redlock_lease_downgrade(lease->handle))
         return false;
     tokens_undermine(lease->shell->world, lease->token, lease);
     lease->changes++;
@@ -194,7 +194,7 @@ bool user_lease_downgrade(struct user_lease *lease)
 bool user_lease_upgrade(struct user_lease *lease)
 {
     shell_present = lease->shell;
-    if (redlock_upgrade(lease->handle))
+    if (redlock_lease_upgrade(lease->handle))
         return false;
     lease->changes++;
     lease->upgrading = true;
@@ -205,7 +205,7 @@ bool user_lease_release(struct user_lease *lease)
 {
     shell_present = lease->shell;
     bool may = !lease->ended && !lease->released;
-    redlock_code code = redlock_release(lease->handle);
+    redlock_code code = redlock_lease_release(lease->handle);
     if ((code == REDLOCK_OK) != may)
         world_violated(lease->shell->world, "options", "lease %u: its release returns %s",
                        lease->number, redlock_code_name(code));
@@ -224,7 +224,7 @@ bool user_lease_detach(struct user_lease *lease)
 {
     struct shell *s = shell_present = lease->shell;
     s->written = 0; /* it writes what may be a renewal of the lease, beside what a turn writes */
-    if (redlock_detach(lease->handle))
+    if (redlock_lease_detach(lease->handle))
         return false;
     s->written = 0;
     let_go(lease);

@@ -75,7 +75,7 @@ bool user_lease_release(struct user_lease *lease);
 bool user_lease_detach(struct user_lease *lease);
 void user_lease_free(struct user_lease *lease);
 
-/* By the library's own word; exact, where redlock_valid_for() counts milliseconds. */
+/* By the library's own word; exact, where redlock_lease_valid_for() counts milliseconds. */
 bool user_lease_is_held(const struct user_lease *lease);
 /* The margin of a lease that asks for none of its own. */
 usec user_lease_usual_margin(usec ttl);

@@ -54,7 +54,7 @@ const char elect_help[] =
 
 static const char *value_of(struct run *run)
 {
-    const char *label = strchr(redlock_token(run->lease), ':');
+    const char *label = strchr(redlock_lease_token(run->lease), ':');
     if (run->session.options->value)
         return run->session.options->value;
     return label ? label + 1 : "";
@@ -64,7 +64,7 @@ static const char *value_of(struct run *run)
 void elect_announce(struct run *run)
 {
     const char *value = value_of(run);
-    redlock_code code = redlock_announce(run->lease, value, strlen(value));
+    redlock_code code = redlock_lease_announce(run->lease, value, strlen(value));
     if (code != REDLOCK_OK)
         say("cannot announce: %s", redlock_last_error(run->session.client));
 }

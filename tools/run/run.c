@@ -108,7 +108,7 @@ const char run_help[] =
 static void on_max_hold(void *data)
 {
     struct run *run = data;
-    int64_t valid = redlock_valid_for(run->lease);
+    int64_t valid = redlock_lease_valid_for(run->lease);
     if (run->lost || valid == 0)
         return;
     int64_t grace = run_grace_ms(run->session.options, valid);
@@ -151,7 +151,7 @@ static int status_of(const struct run *run)
 /* After LOST too, to clear what is left on the masters. */
 static void release(struct run *run)
 {
-    if (redlock_release(run->lease) != REDLOCK_OK)
+    if (redlock_lease_release(run->lease) != REDLOCK_OK)
         session_end(&run->session, run->status, OWED_TIMEOUT_MS);
 }
 
@@ -175,7 +175,7 @@ static void on_all_ended(struct child *child, void *data)
 static bool may_go_on(void *data)
 {
     const struct run *run = data;
-    return !run->lost && !run->overdue && redlock_valid_for(run->lease) > 0;
+    return !run->lost && !run->overdue && redlock_lease_valid_for(run->lease) > 0;
 }
 
 /* ---- The guardian's knowledge ------------------------------------------- */
@@ -188,7 +188,7 @@ static void on_turn(struct ev_loop *loop, ev_prepare *watcher, int events)
     (void)loop;
     (void)events;
     int64_t now = boot_ms();
-    int64_t valid = redlock_valid_for(run->lease);
+    int64_t valid = redlock_lease_valid_for(run->lease);
     if (valid > 0 && !run->lost)
         child_lease_ends(&run->child, now + valid);
 }
@@ -232,7 +232,7 @@ static void on_acquired(struct run *run, const redlock_event *event)
     }
     int64_t now = boot_ms();
     error = child_start(&run->child, run->session.loop, run->session.options->program,
-                        run->environment.list, now + redlock_valid_for(run->lease));
+                        run->environment.list, now + redlock_lease_valid_for(run->lease));
     if (error) {
         stop_max_hold(run);
         could_not_start(run, error);
@@ -343,7 +343,7 @@ static void on_signal(void *data, int number)
         return;
     } else if (!run->lease) {
         session_end_by_signal(&run->session, number, NULL);
-    } else if (run->stopped_by == 0 && redlock_release(run->lease) == REDLOCK_OK) {
+    } else if (run->stopped_by == 0 && redlock_lease_release(run->lease) == REDLOCK_OK) {
         run->stopped_by = number;
     }
 }

@@ -90,16 +90,16 @@ static void fill_variables(struct text variables[], const struct options *option
         text_format(&variables[1], "%s%s", i > 0 ? "\n" : "",
                     (const char *)options->names[i].bytes);
     }
-    text_format(&variables[2], "REDLOCK_TOKEN=%s", redlock_token(lease));
+    text_format(&variables[2], "REDLOCK_TOKEN=%s", redlock_lease_token(lease));
     fill_nodes(&variables[3], options);
     fill_shared_settings(variables, options);
     fill_tls(&variables[9], options);
     if (options->fence)
-        text_format(&variables[4], "REDLOCK_FENCE=%" PRId64, redlock_fence(lease));
+        text_format(&variables[4], "REDLOCK_FENCE=%" PRId64, redlock_lease_fence(lease));
     if (options->command->bit == FOR_ELECT)
-        text_format(&variables[8], "REDLOCK_TERM=%" PRId64, redlock_fence(lease));
+        text_format(&variables[8], "REDLOCK_TERM=%" PRId64, redlock_lease_fence(lease));
     if (options->permits)
-        text_format(&variables[7], "REDLOCK_SLOT=%d", redlock_slot(lease));
+        text_format(&variables[7], "REDLOCK_SLOT=%d", redlock_lease_slot(lease));
 }
 
 bool environment_make(struct environment *environment, const struct options *options,

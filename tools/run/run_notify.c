@@ -49,9 +49,9 @@ void run_notify_holding(struct run *run, const redlock_event *event)
     show(&status, run, elects(run) ? "leading" : "holding");
     if (options->fence)
         text_format(&status, ", %s %" PRId64, elects(run) ? "term" : "fence",
-                    redlock_fence(run->lease));
+                    redlock_lease_fence(run->lease));
     if (options->permits)
-        text_format(&status, ", slot %d", redlock_slot(run->lease));
+        text_format(&status, ", slot %d", redlock_lease_slot(run->lease));
     if (event->kind == REDLOCK_AT_RISK)
         text_format(&status, "; at risk, on %u of %u masters", event->granted, event->masters);
     tell(run, NOTIFY_READY, &status);

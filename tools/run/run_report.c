@@ -29,7 +29,7 @@ static struct json begin_line(struct text *line, const char *event)
 
 static bool is_connecting(const redlock *client)
 {
-    for (unsigned i = 0; i < redlock_nodes(client); i++) {
+    for (unsigned i = 0; i < redlock_node_count(client); i++) {
         redlock_node node;
         if (redlock_node_get(client, i, &node) == REDLOCK_OK &&
             node.state == REDLOCK_NODE_CONNECTING)
@@ -62,10 +62,10 @@ static void tell_event(const struct run *run, const redlock_event *event)
         json_string(&json, "text", event->text);
         json_number(&json, "valid_ms", event->valid_ms);
         names_json(&json, run->session.options->names, run->session.options->names_count);
-        json_string(&json, "token", redlock_token(run->lease));
+        json_string(&json, "token", redlock_lease_token(run->lease));
         fence_json(&json, event->fence);
         if (run->session.options->permits)
-            json_number(&json, "slot", redlock_slot(run->lease));
+            json_number(&json, "slot", redlock_lease_slot(run->lease));
         votes_json(&json, event);
         end_line(&json);
     } else {

@@ -99,7 +99,7 @@ static void put_code(struct bearer *bearer, const char *fact, redlock_code code)
 static int64_t validity(const struct bearer *bearer)
 {
     int64_t now = now_us();
-    return now + redlock_valid_for(bearer->lease) * 1000;
+    return now + redlock_lease_valid_for(bearer->lease) * 1000;
 }
 
 static void put_until(struct bearer *bearer, const char *fact)
@@ -113,7 +113,7 @@ static void on_look(struct ev_loop *loop, ev_prepare *look, int events)
     struct bearer *bearer = look->data;
     (void)loop, (void)events;
     if (bearer->holds && llabs(validity(bearer) - bearer->until) > JITTER_US &&
-        redlock_valid_for(bearer->lease) > 0)
+        redlock_lease_valid_for(bearer->lease) > 0)
         put_until(bearer, "valid");
 }
 
@@ -190,13 +190,13 @@ static void give_back(struct bearer *bearer)
     ev_timer_stop(EV_DEFAULT, &bearer->timer);
     bearer->holds = false;
     put(bearer, "releasing");
-    redlock_release(bearer->lease);
+    redlock_lease_release(bearer->lease);
 }
 
 static void leave(struct bearer *bearer)
 {
     put_until(bearer, "detaching");
-    if (redlock_detach(bearer->lease) != REDLOCK_OK) {
+    if (redlock_lease_detach(bearer->lease) != REDLOCK_OK) {
         give_back(bearer);
         return;
     }
@@ -210,7 +210,7 @@ static void leave(struct bearer *bearer)
 
 static void hold(struct bearer *bearer)
 {
-    snprintf(bearer->token, sizeof bearer->token, "%s", redlock_token(bearer->lease));
+    snprintf(bearer->token, sizeof bearer->token, "%s", redlock_lease_token(bearer->lease));
     bearer->holds = true;
     put_until(bearer, "holds");
     if (bearer->way == EXTEND) {

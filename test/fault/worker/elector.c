@@ -22,7 +22,7 @@
 struct elector {
     struct record record;
     redlock *client;
-    redlock_candidate *candidate;
+    redlock_campaign *candidate;
     redlock_observer *observer;
     int64_t term, until; /* 0: it does not lead */
     ev_prepare look;
@@ -34,7 +34,7 @@ struct elector {
 static int64_t valid_until(const struct elector *elector)
 {
     int64_t now = now_us();
-    return now + redlock_valid_for(redlock_candidate_lease(elector->candidate)) * 1000;
+    return now + redlock_lease_valid_for(redlock_campaign_lease(elector->candidate)) * 1000;
 }
 
 /* Records it if validity has moved: a renewal is not told otherwise. */
@@ -62,7 +62,7 @@ static void is_over(struct elector *elector, int64_t now)
     elector->term = 0;
 }
 
-static void on_event(redlock_candidate *candidate, const redlock_event *event, void *data)
+static void on_event(redlock_campaign *candidate, const redlock_event *event, void *data)
 {
     struct elector *elector = data;
     int64_t now = now_us();
@@ -114,10 +114,10 @@ static bool begin(struct elector *elector, char **argv)
     ev_signal_init(&elector->end, on_signal, SIGTERM);
     elector->look.data = elector->end.data = elector;
     ev_signal_start(EV_DEFAULT, &elector->end);
-    bool begun = redlock_observe(elector->client, &elector->observer, argv[1], on_leader,
-                                 elector) == REDLOCK_OK &&
-                 redlock_campaign(elector->client, &elector->candidate, argv[1], &options, on_event,
-                                  elector) == REDLOCK_OK;
+    bool begun = redlock_observer_begin(elector->client, &elector->observer, argv[1], on_leader,
+                                        elector) == REDLOCK_OK &&
+                 redlock_campaign_begin(elector->client, &elector->candidate, argv[1], &options,
+                                        on_event, elector) == REDLOCK_OK;
     if (begun)
         ev_prepare_start(EV_DEFAULT, &elector->look);
     return begun;
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
     if (begun)
         ev_run(EV_DEFAULT, 0);
     redlock_observer_free(elector.observer);
-    redlock_candidate_free(elector.candidate);
+    redlock_campaign_free(elector.candidate);
     redlock_free(elector.client);
     return !begun;
 }

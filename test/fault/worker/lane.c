@@ -46,7 +46,7 @@ static void put_code(struct lane *lane, const char *fact, redlock_code code)
 static int64_t validity(struct lane *lane, int64_t *until)
 {
     int64_t now = now_us();
-    *until = now + redlock_valid_for(lane->lease) * 1000;
+    *until = now + redlock_lease_valid_for(lane->lease) * 1000;
     return now;
 }
 
@@ -67,10 +67,10 @@ static void put_acquired(struct lane *lane)
     int64_t now = validity(lane, &lane->until);
     char slot[32] = "";
     if (lane->wish.permits)
-        snprintf(slot, sizeof slot, " %d", redlock_slot(lane->lease));
+        snprintf(slot, sizeof slot, " %d", redlock_lease_slot(lane->lease));
     record_put(&lane->worker->record, now, "acquired %s %u %" PRId64 " %s %" PRId64 "%s",
-               lane->name, lane->number, lane->until, redlock_token(lane->lease),
-               redlock_fence(lane->lease), slot);
+               lane->name, lane->number, lane->until, redlock_lease_token(lane->lease),
+               redlock_lease_fence(lane->lease), slot);
 }
 
 static bool is_held(const struct lane *lane)
@@ -164,7 +164,7 @@ static void give_back(struct lane *lane)
     ev_timer_stop(lane->worker->loop, &lane->timer);
     lane->state = LANE_LEAVING;
     put_validity(lane, "releasing");
-    redlock_release(lane->lease);
+    redlock_lease_release(lane->lease);
     worker_close_if_idle(lane->worker);
 }
 
@@ -208,7 +208,7 @@ static const char *resource_of(const struct lane *lane, char key[static KEY_MOST
 {
     if (!lane->wish.permits)
         return lane->name;
-    snprintf(key, KEY_MOST, "redlock:permit:%d:%s", redlock_slot(lane->lease), lane->name);
+    snprintf(key, KEY_MOST, "redlock:permit:%d:%s", redlock_lease_slot(lane->lease), lane->name);
     return key;
 }
 
@@ -225,7 +225,7 @@ static void act(struct lane *lane)
     char key[KEY_MOST];
     struct use use = {.name = resource_of(lane, key),
                       .number = lane->number,
-                      .fence = redlock_fence(lane->lease),
+                      .fence = redlock_lease_fence(lane->lease),
                       .reads = lane->wish.shared};
     if (!resource_use(&lane->worker->resource, &use, lane)) {
         go_on(lane);

@@ -1,5 +1,5 @@
 /*
- * It renews with heal, as often as it likes, until redlock_detach().
+ * It renews with heal, as often as it likes, until redlock_lease_detach().
  */
 #include "world.h"
 
@@ -40,7 +40,7 @@ void holder_hear_forgotten(const struct rules *rules, struct world *world, int i
         holder_ask(rules, world, i, k);
 }
 
-/* redlock_detach(): lease_leave() and pump_write(). */
+/* redlock_lease_detach(): lease_leave() and pump_write(). */
 void holder_detach(const struct rules *rules, struct world *world)
 {
     for (int i = 0; i < rules->masters && !broken(rules, LEFT_UNWRITTEN); i++)

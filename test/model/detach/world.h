@@ -82,7 +82,7 @@ struct world {
             bool owed;
         } heir;
     } master[MASTERS];
-    bool left;     /* redlock_detach() has returned */
+    bool left;     /* redlock_lease_detach() has returned */
     uint8_t heir;  /* enum phase */
     uint8_t wrong; /* what the last step has broken; not packed */
 };
