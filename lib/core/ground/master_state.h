@@ -44,6 +44,7 @@ struct master {
     usec round_trip;     /* smoothed; 0: unknown */
     usec clock;          /* its logical clock, as last told; 0: not told on this connection */
     usec offset;         /* its wall clock less our clock */
+    usec offset_at;      /* when that was so, by our clock */
     int64_t kills[KILLS_MAX]; /* former connections that may still hold requests of ours */
     struct subscription subscription;
     struct hello facts;

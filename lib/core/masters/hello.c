@@ -7,13 +7,21 @@
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
-/* A master's clock that gained more since hello was stepped, or ours stood still. */
+/* A master's clock that gained more than this and the drift was stepped, or ours stood still. */
 #define STEP_LEAST MS(250)
 #define TIME_MOST  (INT64_C(1) << 53)
 
 void master_set_clock(struct master *master, usec its, usec ours)
 {
     master->offset = master_believable(its, TIME_MOST) - ours;
+    master->offset_at = ours;
+}
+
+/* A master that called a renewal late may have told its clock since this hello was sent. */
+static usec may_have_gained(const struct engine *e, const struct master *master, usec ours)
+{
+    usec since = ours > master->offset_at ? ours - master->offset_at : 0;
+    return STEP_LEAST + quorum_drift(since, e->config.drift_ppm);
 }
 
 /* While leases are held, a master's clock that seems to have leapt ahead is not believed here.  If
@@ -22,7 +30,8 @@ void master_set_clock(struct master *master, usec its, usec ours)
 static void learn_clock(struct engine *e, struct master *master, usec its, usec ours)
 {
     usec offset = master_believable(its, TIME_MOST) - ours;
-    if (!master->met || !e->held.count || offset <= master->offset + STEP_LEAST)
+    if (!master->met || !e->held.count ||
+        offset <= master->offset + may_have_gained(e, master, ours))
         master_set_clock(master, its, ours);
     master->met = master->heard = true;
 }
