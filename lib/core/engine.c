@@ -428,7 +428,7 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .held.place = PLACE_HELD,
                          .given_back.slot = -1,
                          .jitter = seed ? seed : 1,
-                         .renewal_phase = (usec)(seed >> 32),
+                         .phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters, config->spare),
                          .max_ttl_ms = config->max_ttl_ms};
     ASSERT(config->masters > 0 && config->masters <= MASTERS_MAX);

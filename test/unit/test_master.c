@@ -1,5 +1,5 @@
 /* A master may say what it likes: it costs its own vote at the most. */
-/* rule: U17 */
+/* rule: U17, K23 */
 #include "core_world.h"
 
 #include <stdio.h>
@@ -129,6 +129,36 @@ CORE_TEST_ALONE(test_first_round_trip_has_a_bound)
     fake.now += MS(9000);
     fake_answer_hello(&fake, 2);
     assert_in_range(timeout_of_it(), MS(50), MS(1000));
+}
+
+/* When the hello of this minute is sent by a client of that phase. */
+static usec minute_of_phase(usec phase)
+{
+    fake.engine.phase = phase;
+    fake_lose(&fake, 2, "broken pipe");
+    fake_advance(&fake, MS(20));
+    fake_connected(&fake, 2);
+    say_hello(fake.now, 0, 30000);
+    usec asked_at = fake.now;
+    while (!fake.masters[2].count && fake.now < asked_at + MS(70000))
+        fake_advance(&fake, MS(100));
+    return fake.now - asked_at;
+}
+
+/* Else all clients would ask at once, each minute, from the end of a quarantine on. */
+CORE_TEST(test_clients_ask_at_moments_of_their_own)
+{
+    assert_int_equal(minute_of_phase(0), MS(60000));
+    assert_int_equal(minute_of_phase(MS(2000)), MS(58000));
+    assert_int_equal(minute_of_phase(MS(4294900)), MS(60000) - MS(4294900) % MS(6000));
+}
+
+CORE_TEST(test_a_hello_makes_nobody_busy)
+{
+    assert_false(engine_is_busy(engine()));
+    fake_advance(&fake, MS(60000));
+    assert_true(fake.masters[2].count);
+    assert_false(engine_is_busy(engine()));
 }
 
 int main(void)

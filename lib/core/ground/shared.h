@@ -35,7 +35,7 @@ struct engine {
     usec now;                  /* of the step under way */
     struct randomness *random; /* likewise */
     uint64_t jitter;           /* the state of a small generator; jitter is no secret */
-    usec renewal_phase;        /* clients of one machine shall not renew at the same moments */
+    usec phase;                /* clients shall not renew, nor ask hello, at the same moments */
 
     char label[66]; /* the end of all our tokens: ':' and the label, or "" */
     size_t label_length;

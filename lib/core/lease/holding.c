@@ -37,7 +37,7 @@ usec holding_renew_when(struct engine *e, const struct lease *lease)
     usec third = lease->terms.ttl / 3, step = renewal_step(e, lease->terms.ttl);
     usec at = e->now + engine_jitter(e, third - third / 10 + step - 1, third);
     usec latest = e->now + (holding_lost_at(lease) - e->now) / 2;
-    at -= (at + e->renewal_phase) & (step - 1);
+    at -= (at + e->phase) & (step - 1);
     return at < latest ? at : latest;
 }
 

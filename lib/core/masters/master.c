@@ -18,6 +18,7 @@
 #define GIVE_UP_AFTER       MS(500) /* closing: some six attempts that are refused, or two that hang */
 #define ASK_AGAIN           MS(1000) /* a master that may not grant: an operator may have adopted it */
 #define ASK_ANYHOW          MS(60000) /* any master: clocks drift, and longer ttls come into use */
+#define ASK_SPREAD          (ASK_ANYHOW / 10)
 
 bool master_abstains(const struct engine *e, const struct master *master)
 {
@@ -241,6 +242,13 @@ static void end_former_connections(struct engine *e, unsigned index)
                                           .kill_id = master->kills[i]});
 }
 
+/* Clients that came back together, as after a restart, would else make the master late each minute:
+ * a hello costs it as much as several grants. */
+static usec ask_anyhow_at(const struct engine *e, const struct master *master)
+{
+    return master->hello_at + ASK_ANYHOW - e->phase % ASK_SPREAD;
+}
+
 void master_watch(struct engine *e, struct master *master)
 {
     usec at = NEVER, again = NEVER;
@@ -248,7 +256,7 @@ void master_watch(struct engine *e, struct master *master)
     if (master->in_flight)
         at = master->progress_at + stall(e, master);
     if (!master->hello_asked)
-        again = master_abstains(e, master) ? e->now + ASK_AGAIN : master->hello_at + ASK_ANYHOW;
+        again = master_abstains(e, master) ? e->now + ASK_AGAIN : ask_anyhow_at(e, master);
     if (master_abstains(e, master) && again > master->abstains_until)
         again = master->abstains_until;
     if (again < at)
@@ -341,7 +349,7 @@ static void watch_up(struct engine *e, unsigned index)
         master_leave(e, index, why);
         return;
     }
-    if (master->abstains_until || e->now >= master->hello_at + ASK_ANYHOW)
+    if (master->abstains_until || e->now >= ask_anyhow_at(e, master))
         master_look(e, index);
     master_watch(e, master);
 }
