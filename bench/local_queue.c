@@ -127,7 +127,7 @@ static void *open_queue(const struct options *options, const struct cluster *clu
 {
     struct local_queue *queue = calloc(1, sizeof *queue);
     queue->waiters = options->leases;
-    queue->terms = (redlock_lease_options)REDLOCK_LEASE_INIT;
+    queue->terms = (redlock_lease_options){.size = sizeof(redlock_lease_options)};
     queue->terms.ttl_ms = options->ttl_ms;
     queue->terms.wait_ms = REDLOCK_FOREVER;
     if (user_open(&queue->user, options, cluster, loop, result))

@@ -118,7 +118,8 @@ static void prepare_names(struct pairs *pairs)
     for (unsigned i = 0; i < options->names; i++) {
         char *bytes = pairs->bytes + (size_t)i * options->name_size;
         memcpy(bytes, "rb:", 3);
-        pairs->names[i] = (redlock_name){.bytes = bytes, .length = options->name_size};
+        pairs->names[i] = (redlock_name){
+            .size = sizeof(redlock_name), .bytes = bytes, .length = options->name_size};
     }
 }
 
@@ -127,10 +128,10 @@ static void *open_pairs(const struct options *options, const struct cluster *clu
 {
     struct pairs *pairs = calloc(1, sizeof *pairs);
     pairs->options = options;
-    pairs->terms = (redlock_lease_options)REDLOCK_LEASE_INIT;
+    pairs->terms = (redlock_lease_options){.size = sizeof(redlock_lease_options)};
     pairs->terms.ttl_ms = options->ttl_ms;
     pairs->terms.fence = options->fence;
-    pairs->terms.shared = options->reads;
+    pairs->terms.mode = options->reads ? REDLOCK_SHARED : REDLOCK_EXCLUSIVE;
     pairs->terms.permits = options->permits;
     pairs->terms.wait_ms = options->shared ? REDLOCK_FOREVER : 0;
     if (!user_open(&pairs->user, options, cluster, loop, result)) {

@@ -66,7 +66,8 @@ int64_t quiet_round_trip(const struct options *options, const struct cluster *cl
                          struct ev_loop *loop, double pause_ms, struct result *result)
 {
     static struct quiet quiet;
-    quiet = (struct quiet){.terms = REDLOCK_LEASE_INIT, .left = pause_ms > 0 ? 120 : 520};
+    quiet = (struct quiet){.terms = {.size = sizeof(redlock_lease_options)},
+                           .left = pause_ms > 0 ? 120 : 520};
     quiet.terms.ttl_ms = options->ttl_ms;
     quiet.pause_s = pause_ms / 1e3;
     if (!user_open(&quiet.user, options, cluster, loop, result))

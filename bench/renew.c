@@ -66,9 +66,10 @@ static bool ask_one(struct renew *renew)
     memset(bytes, '.', size);
     int length = snprintf(bytes, size, "renew:%u", renew->asked);
     bytes[length] = '.';
-    return redlock_acquire_names(renew->user.client, &renew->leases[renew->asked],
-                                 &(redlock_name){.bytes = bytes, .length = size}, 1, &renew->terms,
-                                 on_event, renew) == REDLOCK_OK;
+    return redlock_acquire_names(
+               renew->user.client, &renew->leases[renew->asked],
+               &(redlock_name){.size = sizeof(redlock_name), .bytes = bytes, .length = size}, 1,
+               &renew->terms, on_event, renew) == REDLOCK_OK;
 }
 
 static void ask_more(struct renew *renew)
@@ -99,7 +100,7 @@ static void *open_renew(const struct options *options, const struct cluster *clu
     struct renew *renew = calloc(1, sizeof *renew);
     renew->options = options;
     renew->result = result;
-    renew->terms = (redlock_lease_options)REDLOCK_LEASE_INIT;
+    renew->terms = (redlock_lease_options){.size = sizeof(redlock_lease_options)};
     renew->terms.ttl_ms = options->ttl_ms;
     renew->leases = calloc(options->leases, sizeof *renew->leases);
     if (!user_open(&renew->user, options, cluster, loop, result)) {

@@ -35,7 +35,7 @@ bool user_open(struct user *user, const struct options *options, const struct cl
                struct ev_loop *loop, struct result *result)
 {
     *user = (struct user){.loop = loop};
-    redlock_options wanted = REDLOCK_OPTIONS_INIT;
+    redlock_options wanted = {.size = sizeof(redlock_options)};
     char why[200];
     wanted.nodes = cluster->nodes;
     wanted.max_ttl_ms = options->max_ttl_ms;

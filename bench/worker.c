@@ -71,7 +71,7 @@ static void on_look(struct ev_loop *loop, ev_check *look, int events)
 {
     (void)loop, (void)events;
     struct worker *worker = look->data;
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     redlock_node node;
     unsigned in_flight = 0;
     if (worker->enqueued || !worker->lease || redlock_lease_place(worker->lease, &place) ||
@@ -85,10 +85,10 @@ static void on_look(struct ev_loop *loop, ev_check *look, int events)
 
 static void ask(struct worker *worker)
 {
-    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     terms.ttl_ms = worker->options->ttl_ms;
     terms.wait_ms = REDLOCK_FOREVER;
-    terms.shared = worker->reads;
+    terms.mode = worker->reads ? REDLOCK_SHARED : REDLOCK_EXCLUSIVE;
     terms.permits = worker->options->permits;
     worker->enqueued = 0;
     worker->asked = now_ns();

@@ -31,18 +31,16 @@ int main(void)
     atomic_bool lost = false;
     redlock_sync *client;
     redlock_sync_lease *lease;
-    redlock_name name = REDLOCK_NAME_INIT;
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_lease_options options = {.size = sizeof options};
+    redlock_sync_result result = {.size = sizeof result};
     if (redlock_sync_open(&client, NULL, why, sizeof why) != REDLOCK_OK) {
         fprintf(stderr, "%s\n", why);
         return 1;
     }
-    name.bytes = "ten-steps";
-    name.length = 9;
     options.wait_ms = 30000; /* another holder's turn may come first */
-    if (redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event, &lost, &result) ==
-        REDLOCK_OK) {
+    options.on_event = on_event;
+    options.data = &lost;
+    if (redlock_sync_acquire(client, &lease, "ten-steps", &options, &result) == REDLOCK_OK) {
         work(lease, &lost);
         redlock_sync_lease_release(lease, &result);
         redlock_sync_lease_free(lease);

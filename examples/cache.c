@@ -37,9 +37,9 @@ static bool refresh(const char *path)
 static redlock_sync_lease *take(redlock_sync *client, bool shared, redlock_sync_result *result)
 {
     redlock_sync_lease *lease;
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
     options.wait_ms = 30000;
-    options.shared = shared;
+    options.mode = shared ? REDLOCK_SHARED : REDLOCK_EXCLUSIVE;
     redlock_code code = redlock_sync_acquire(client, &lease, "cache", &options, result);
     if (code == REDLOCK_OK && redlock_sync_lease_valid_for(lease) > STEP_MS)
         return lease;
@@ -66,7 +66,7 @@ static bool write_and_read(redlock_sync_lease *lease, const char *path)
 
 static bool use(redlock_sync *client, const char *path)
 {
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     redlock_sync_lease *lease = take(client, true, &result);
     if (!lease)
         return false;

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 {
     char why[256];
     redlock *client;
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
     options.fence = true;
     if (argc != 4 || open_server(argv[1], argv[2]) != 0)
         return 64;

@@ -35,13 +35,13 @@ static bool work_in_turn(redlock_sync *client)
 {
     atomic_bool lost = false;
     redlock_sync_lease *permit;
-    redlock_name name = {.bytes = "pool", .length = 4};
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_lease_options options = {.size = sizeof options};
+    redlock_sync_result result = {.size = sizeof result};
     options.permits = WORKERS; /* the same in all processes */
     options.wait_ms = REDLOCK_FOREVER;
-    if (redlock_sync_acquire_names(client, &permit, &name, 1, &options, on_event, &lost, &result) !=
-        REDLOCK_OK) {
+    options.on_event = on_event;
+    options.data = &lost;
+    if (redlock_sync_acquire(client, &permit, "pool", &options, &result) != REDLOCK_OK) {
         fprintf(stderr, "%s\n%s", result.text, result.votes);
         return false;
     }

@@ -95,6 +95,9 @@ extern "C" {
 #define REDLOCK_TOKEN_SIZE      96   /* buffer for a token, its label and a final NUL */
 #define REDLOCK_TOKENS_TOLD_MAX 600  /* tokens that one inspection can tell of each kind */
 
+/* Stands for the number 0 in a field whose 0 is its default. */
+#define REDLOCK_ZERO (-1)
+
 /* A client: its connections to the masters, and its leases. */
 typedef struct redlock redlock;
 
@@ -174,10 +177,10 @@ REDLOCK_API const char *redlock_version(void);
 /* ---- The client --------------------------------------------------------- */
 
 typedef enum redlock_level {
-    REDLOCK_LOG_ERROR,   /* something needs an operator */
-    REDLOCK_LOG_WARNING, /* a master is away, or the configuration is risky */
-    REDLOCK_LOG_INFO,    /* a master is back */
-    REDLOCK_LOG_DEBUG
+    REDLOCK_LOG_ERROR = -2,   /* something needs an operator */
+    REDLOCK_LOG_WARNING = -1, /* a master is away, or the configuration is risky */
+    REDLOCK_LOG_INFO = 0,     /* a master is back */
+    REDLOCK_LOG_DEBUG = 1
 } redlock_level;
 
 typedef enum redlock_restart_policy {
@@ -190,12 +193,11 @@ typedef enum redlock_restart_policy {
 } redlock_restart_policy;
 
 /*
- * Options of a client.  Start from REDLOCK_OPTIONS_INIT and change what you
- * need: a field left alone keeps its default, also in a library newer than the
+ * * Options of a client.  A field that is 0 has its default, also in a library newer than the
  * header that you compiled with.
  */
 typedef struct redlock_options {
-    size_t size; /* set by REDLOCK_OPTIONS_INIT; tells the versions apart */
+    size_t size; /* sizeof(redlock_options): it tells the versions apart */
 
     /* The masters, separated by commas or white space:
      *   redis://[user[:password]@]host[:port][/db]   [user[:password]@ also as :password@]
@@ -232,7 +234,7 @@ typedef struct redlock_options {
     double drift_factor;
 
     /* How far the masters' wall clocks may disagree; added to the time that a
-     * restarted master abstains.  Negative: 1,000.  At most 24 hours. */
+     * restarted master abstains.  0: 1,000.  REDLOCK_ZERO: they agree.  At most 24 hours. */
     int64_t clock_skew_ms;
 
     /* From the start of a connection (name lookup included) until the master
@@ -266,7 +268,7 @@ typedef struct redlock_options {
      * must not run the loop, and of this library it may call redlock_free() alone,
      * which takes effect afterwards, when the loop goes on. */
     void (*on_log)(redlock_level level, const char *text, void *data);
-    redlock_level log_level; /* default REDLOCK_LOG_INFO */
+    redlock_level log_level; /* 0: REDLOCK_LOG_INFO */
 
     void *data; /* handed to on_ready, on_log and on_node */
 
@@ -347,23 +349,6 @@ typedef struct redlock_options {
      * An option that no master of the list could use is refused (E_ARGUMENT). */
     const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify;
 } redlock_options;
-
-#ifndef __cplusplus
-#define REDLOCK_OPTIONS_INIT                                                                       \
-    {                                                                                              \
-        .size = sizeof(redlock_options), .clock_skew_ms = -1, .log_level = REDLOCK_LOG_INFO        \
-    }
-#else /* C++ names no members before C++ 20 */
-static inline redlock_options redlock_options_init()
-{
-    redlock_options options = redlock_options();
-    options.size = sizeof options;
-    options.clock_skew_ms = -1;
-    options.log_level = REDLOCK_LOG_INFO;
-    return options;
-}
-#define REDLOCK_OPTIONS_INIT redlock_options_init()
-#endif
 
 /*
  * Starts a client.  It begins to connect at once; nothing more is sent before its loop

@@ -244,14 +244,14 @@ static void on_released(redlock_lease *lease, const redlock_event *event, void *
 /* Which slot a permit is, no master says: it is given back in whichever has the token. */
 static redlock_code release(struct breaker *breaker, unsigned slot)
 {
-    const redlock_name *name = &breaker->session.options->names[0];
-    redlock *client = breaker->session.client;
+    redlock_name name = breaker->session.options->names[0];
     redlock_lease *lease;
-    if (breaker->breakage.kind == SHARE_HAS_PERMIT)
-        return redlock_release_permit(client, &lease, name, (int)slot, breaker->value.bytes,
-                                      on_released, breaker);
-    return redlock_release_token(client, &lease, name, 1, breaker->value.bytes, on_released,
-                                 breaker);
+    if (breaker->breakage.kind == SHARE_HAS_PERMIT) {
+        name.mode = REDLOCK_SLOT;
+        name.slot = (int)slot;
+    }
+    return redlock_release_token(breaker->session.client, &lease, &name, 1, breaker->value.bytes,
+                                 on_released, breaker);
 }
 
 static void release_next(struct breaker *breaker)

@@ -273,7 +273,7 @@ static redlock_code ask(struct hold *hold)
 {
     const struct options *options = hold->session.options;
     redlock *client = hold->session.client;
-    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     terms.ttl_ms = options->ttl_ms;
     terms.wait_ms = options->wait_ms;
     terms.fence = options->fence;

@@ -266,7 +266,7 @@ static void watch_releases(struct session *session)
 static redlock_options client_options(struct session *session)
 {
     const struct options *given = session->options;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = given->nodes;
     options.nodes_file = given->nodes_file;
     options.label = given->label;

@@ -100,13 +100,14 @@ static void on_waiter(redlock_lease *lease, const redlock_event *event, void *da
 static bool ask(struct trial *trial, redlock_lease **lease, int64_t wait_ms,
                 redlock_lease_callback *callback)
 {
-    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     redlock_name names[2];
     char texts[2][40];
     for (int i = 0; i < 2; i++) {
         int length = snprintf(texts[i], sizeof(texts[i]), "redlock-nodes:%016" PRIx64 ":%d",
                               trial->all->mark, i + 1);
-        names[i] = (redlock_name){.bytes = texts[i], .length = (size_t)length};
+        names[i] = (redlock_name){
+            .size = sizeof(redlock_name), .bytes = texts[i], .length = (size_t)length};
     }
     terms.ttl_ms = trial->max_ttl_ms < TTL_MS ? trial->max_ttl_ms : TTL_MS;
     terms.wait_ms = wait_ms;
@@ -148,7 +149,7 @@ static void on_log(redlock_level level, const char *line, void *data)
 /* The waiter is enqueued, and the master says for how long the name is held. */
 static bool is_queued(const struct trial *trial)
 {
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     return redlock_lease_place(trial->waiter, &place) == REDLOCK_OK && place.expires_ms >= 0;
 }
 
@@ -178,7 +179,7 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 static bool open_client(struct trial *trial, const char *master)
 {
     const struct options *given = trial->all->options;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = master;
     options.label = given->label;
     options.prefix = given->prefix;

@@ -55,7 +55,7 @@ static void show_left(struct text *out, const redlock_event *event)
 
 static void show_place(struct text *out, const redlock_lease *lease)
 {
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     if (redlock_lease_place(lease, &place) != REDLOCK_OK)
         return;
     if (place.position == 0)

@@ -16,12 +16,14 @@
  *                            give it back
  *   redlock_lease_detach(), redlock_attach(), redlock_release_token(), redlock_lease_token()
  *                            leave it to another process, which has its token
- *   redlock_release_permit() the same for one of the permits of a name
+ *
  *   redlock_inspect()        who has a name, and who waits for it
  *   redlock_survey_begin()   which names are held or waited for
  */
 #ifndef REDLOCK_LEASES_H
 #define REDLOCK_LEASES_H
+
+#include <string.h>
 
 #include "../redlock.h"
 
@@ -110,18 +112,28 @@ typedef struct redlock_event {
 /* `event` and all that it points to live until the callback returns; `data` is yours. */
 typedef void redlock_lease_callback(redlock_lease *lease, const redlock_event *event, void *data);
 
+/* How a lease has a name.  A struct that nobody has filled hardly has one of these values by
+ * chance: all others are refused. */
+typedef enum redlock_mode {
+    REDLOCK_EXCLUSIVE = 0,
+    REDLOCK_SHARED = 0x5ead0e50, /* with other readers */
+    REDLOCK_SLOT = 0x51075107    /* one of its permits */
+} redlock_mode;
+
+/* Gets AT_RISK, HEALTHY and LOST of a lease of redlock/sync.h. */
+typedef void redlock_sync_callback(const redlock_event *event, void *data);
+
 /*
- * Options of one lease; start from REDLOCK_LEASE_INIT.
+ * Options of one lease.  A field that is 0 has its default.
  */
 typedef struct redlock_lease_options {
-    size_t size; /* set by REDLOCK_LEASE_INIT */
+    size_t size; /* sizeof(redlock_lease_options) */
 
     /* How long the masters keep the lease unless it is renewed; at most
-     * max_ttl_ms.  Default 10,000.  Short ttls free a crashed holder's lock
-     * sooner, long ones ride out longer outages.  A lease that was handed over in
-     * memory (see wait_ms) is valid for no longer than this from then on; but the
-     * masters keep it for the ttl of its former holder, if that was longer, until it
-     * is released. */
+     * max_ttl_ms. 0: 10,000.  Short ttls free a crashed holder's
+     * lock sooner, long ones ride out longer outages.  A lease that was handed over in memory (see
+     * wait_ms) is valid for no longer than this from then on; but the masters keep it for the ttl
+     * of its former holder, if that was longer, until it is released. */
     int64_t ttl_ms;
 
     /* How long to wait while others hold the lease: first come, first served among
@@ -134,12 +146,12 @@ typedef struct redlock_lease_options {
      * quorum has no place in the queue until it does.  0: one try.  REDLOCK_FOREVER:
      * until cancelled (redlock_lease_release()).
      *   The masters hand a lease over for 3 s at most, of which event->valid_ms tells.  The library
-     * renews it to its ttl within half a second of ACQUIRED, also if `renew` is false. */
+     * renews it to its ttl within half a second of ACQUIRED, also with `no_renew`. */
     int64_t wait_ms;
 
     /* LOST is told this long before the lease ends, and ACQUIRED only if more
-     * than this is left.  Choose the time that you need to stop.  Negative:
-     * ttl/20, but at least 10 ms and at most ttl/4. */
+     * than this is left.  Choose the time that you need to stop.  0: ttl/20, but at
+     * least 10 ms and at most ttl/4.  REDLOCK_ZERO: none. */
     int64_t margin_ms;
 
     /* No renewal later than this after the lease was acquired (but that of a release
@@ -147,16 +159,17 @@ typedef struct redlock_lease_options {
     int64_t max_hold_ms;
 
     /* The library renews the lease: about ttl/3 after the last renewal, sooner if that
-     * would leave less than half of the time up to LOST.  Default true.  If false, the
-     * lease ends (LOST) unless redlock_lease_extend() is called. */
-    bool renew;
+     *would leave less than half of the time up to LOST.  With no_renew it does not, and
+     * the lease ends (LOST) unless redlock_lease_extend() is called. */
+    bool no_renew;
 
     /* The lease has a fencing token, see redlock_lease_fence().  Default false: a plain
      * lease costs the masters less. */
     bool fence;
 
-    /* The lease has all its names shared: see redlock_name.  Default false. */
-    bool shared;
+    /* REDLOCK_SHARED: the lease has all its names shared, see redlock_name.  Else each name has its
+     * own mode. */
+    redlock_mode mode;
 
     /* Nobody else has the names within this time after ACQUIRED was told, also if the lease is
      * released sooner (but readers of a shared name come in beside a reader).  So a job that hosts
@@ -195,32 +208,20 @@ typedef struct redlock_lease_options {
      * maximum, with several names, with a shared one, with redlock_attach(), with `reentrant`, or
      * if K times the bytes of the name is above REDLOCK_PERMITS_BYTES_MAX, for a master looks at
      * all slots at once: 1,024 permits are of a name of 256 bytes at most, and a name of 1,024
-     * bytes has 256. */
+     *bytes has 256. */
     int64_t permits;
+
+    /* Of redlock/sync.h alone (the calls of this header refuse them, E_ARGUMENT): gets what becomes
+     * of the lease while it is held; NULL: nothing does.  `data` is handed to it, and
+     * redlock_sync_cancel() finds the acquire by it. */
+    redlock_sync_callback *on_event;
+    void *data;
 } redlock_lease_options;
 
 #define REDLOCK_PERMITS_MAX       1024
 #define REDLOCK_PERMITS_BYTES_MAX 262144 /* K times the bytes of the name, prefix included */
 
 #define REDLOCK_FOREVER INT64_MAX
-#ifndef __cplusplus
-#define REDLOCK_LEASE_INIT                                                                         \
-    {                                                                                              \
-        .size = sizeof(redlock_lease_options), .ttl_ms = 10000, .margin_ms = -1, .renew = true     \
-    }
-#else
-static inline redlock_lease_options redlock_lease_init()
-{
-    redlock_lease_options options = redlock_lease_options();
-    options.size = sizeof options;
-    options.ttl_ms = 10000;
-    options.margin_ms = -1;
-    options.renew = true;
-    return options;
-}
-#define REDLOCK_LEASE_INIT redlock_lease_init()
-#endif
-
 /* A name is 1 to REDLOCK_NAME_MAX bytes, prefix included, of any value; with the
  * prefix it must not begin with "redlock:".  (A master handles each name of a request several
  * times, that of permits once for each, and serves nobody else meanwhile.  For a longer name lock
@@ -229,19 +230,25 @@ static inline redlock_lease_options redlock_lease_init()
  * have it shared no lease has it exclusively.  A waiting writer keeps new readers out, and
  * readers that are next to each other in the queue get the name together.
  *
- * Start from REDLOCK_NAME_INIT, or from an initialiser: a member that you do not set must be 0,
- * for `shared` is read of every name of a lease. */
+ * Several names are an array, in which each has the size of the first. */
 typedef struct redlock_name {
+    size_t size; /* sizeof(redlock_name) */
     const void *bytes;
     size_t length;
-    bool shared; /* not used by redlock_release_token() and redlock_inspect() */
+    redlock_mode mode; /* of redlock_release_token(): REDLOCK_SLOT, or else it is not used */
+    int slot;          /* REDLOCK_SLOT: which one, 0 to REDLOCK_PERMITS_MAX - 1; else not used */
 } redlock_name;
 
-#define REDLOCK_NAME_INIT                                                                          \
-    {                                                                                              \
-        NULL, 0, false                                                                             \
-    }
-
+/* The name that is a C string, exclusively. */
+static inline redlock_name redlock_name_of(const char *text)
+{
+    redlock_name name;
+    memset(&name, 0, sizeof name);
+    name.size = sizeof name;
+    name.bytes = text;
+    name.length = text ? strlen(text) : 0;
+    return name;
+}
 /*
  * Asks for a lease on one name (a C string), or on several names at once
  * (all or none; the order does not matter, duplicates are refused).
@@ -297,19 +304,12 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redloc
  * callback gets RELEASED once, as after redlock_lease_release(), but the word of a master that
  * abstains confirms nothing: it may have come up with a token that was given back before.  So
  * E_UNAVAILABLE may be told though all masters have deleted the token.  The handle is to be
- * freed; returns as redlock_acquire_names().
+ * freed; returns as redlock_acquire_names().  One name with REDLOCK_SLOT is one of its permits: for
+ * an operator, as the holder of a permit gives back its lease.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_release_token(
     redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
     const char *token, redlock_lease_callback *callback, void *data);
-
-/*
- * The same for the slot (0 to REDLOCK_PERMITS_MAX - 1, else E_ARGUMENT) of one of the permits of
- * a name: for an operator, as the holder of a permit gives back its lease.
- */
-REDLOCK_API REDLOCK_MUST_USE redlock_code
-redlock_release_permit(redlock *client, redlock_lease **lease, const redlock_name *name, int slot,
-                       const char *token, redlock_lease_callback *callback, void *data);
 
 /*
  * Asks every master for the holder of the names and for their waiters, and changes
@@ -417,6 +417,7 @@ REDLOCK_API int64_t redlock_lease_fence(const redlock_lease *lease);
 REDLOCK_API int redlock_lease_slot(const redlock_lease *lease);
 
 typedef struct redlock_place {
+    size_t size;        /* sizeof(redlock_place) */
     unsigned position;  /* number of waiters ahead, in this client and on the masters */
     int64_t expires_ms; /* until the holder's lease expires unless renewed; -1 unknown or never */
 } redlock_place;
@@ -426,7 +427,7 @@ typedef struct redlock_place {
  * the last refresh (each second or so).  The call takes time that grows with the
  * number of waiters of this client.
  * Returns REDLOCK_OK, or E_STATE if the lease is not in the queue: not yet, not any
- * more, or while no quorum of masters answers; E_FORKED.
+ * more, or while no quorum of masters answers; E_ARGUMENT: place->size; E_FORKED.
  */
 REDLOCK_API redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *place);
 

@@ -64,13 +64,12 @@ typedef struct redlock_sync redlock_sync;
 typedef struct redlock_sync_lease redlock_sync_lease;
 
 /*
- * The result of a call, for callers that want more than its code.  Start from
- * REDLOCK_SYNC_RESULT_INIT; it may be used again.  Every function that takes a result
- * also takes NULL, and fills the result whatever it returns.  A result without its
- * size is refused (E_ARGUMENT), and then the function writes nothing.
+ * The result of a call, for callers that want more than its code.  It may be used again.  Every
+ * function that takes a result also takes NULL, and fills the result whatever it returns.  A result
+ * without its size is refused (E_ARGUMENT), and then the function writes nothing.
  */
 typedef struct redlock_sync_result {
-    size_t size;       /* set by REDLOCK_SYNC_RESULT_INIT; tells the versions apart */
+    size_t size;       /* sizeof(redlock_sync_result) */
     redlock_code code; /* as returned */
     unsigned masters;  /* N; this and the next five are 0 if no master was asked, but valid_ms is
                         * told of a   lease that the thread holds already */
@@ -86,21 +85,6 @@ typedef struct redlock_sync_result {
      * each ending with a newline.  Lines for which there is no room are left out. */
     char votes[2048];
 } redlock_sync_result;
-
-#ifndef __cplusplus
-#define REDLOCK_SYNC_RESULT_INIT                                                                   \
-    {                                                                                              \
-        .size = sizeof(redlock_sync_result)                                                        \
-    }
-#else
-static inline redlock_sync_result redlock_sync_result_init()
-{
-    redlock_sync_result result = redlock_sync_result();
-    result.size = sizeof result;
-    return result;
-}
-#define REDLOCK_SYNC_RESULT_INIT redlock_sync_result_init()
-#endif
 
 /* ---- The client --------------------------------------------------------- */
 
@@ -179,7 +163,11 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *
  *   lease     receives the lease, to be freed with redlock_sync_lease_free(); NULL
  *             unless the function returns REDLOCK_OK
- *   options   as for redlock_acquire(), and `reentrant`, see below; NULL for the
+ *options   as for redlock_acquire(), and `reentrant`, see below, `on_event` and `data`.  The
+ *             background thread calls on_event, and never again once
+ *             redlock_sync_lease_free() (of a reentrant lease the last one) returned.  At LOST
+ *             redlock_sync_lease_valid_for() is 0 already, however much of event->valid_ms is
+ *             left for stopping.  NULL for the
  *             defaults: ttl 10 s, renewed, one try
  * Returns
  *   REDLOCK_OK            the lease is yours for redlock_sync_lease_valid_for(lease)
@@ -227,27 +215,14 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *cli
  *     ones: it would wait for itself.
  */
 
-/* Gets AT_RISK, HEALTHY and LOST, on the background thread; the event lives until
- * the callback returns.  It is never called again once redlock_sync_lease_free() (of a
- * reentrant lease the last one) returned.  At LOST redlock_sync_lease_valid_for() is 0 already,
- * however much of event->valid_ms is left for stopping. */
-typedef void redlock_sync_callback(const redlock_event *event, void *data);
-
-/*
- * The same for several names at once, all or none, and with a callback for the
- * events while the lease is held.
- *
- *   on_event  may be NULL
- *   data      handed to on_event; redlock_sync_cancel() finds the acquire by it
- */
+/* The same for several names at once, all or none. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire_names(
     redlock_sync *client, redlock_sync_lease **lease, const redlock_name *names, size_t count,
-    const redlock_lease_options *options, redlock_sync_callback *on_event, void *data,
-    redlock_sync_result *result);
+    const redlock_lease_options *options, redlock_sync_result *result);
 
 /*
  * Ends every acquire under way that was called with this `data` (that of
- * redlock_sync_acquire() is NULL): it returns E_CANCELLED.  An acquire that begins
+ * an acquire without options is NULL): it returns E_CANCELLED.  An acquire that begins
  * later is not affected, so where both may happen at once, look at the number.
  * Returns the number of acquires that it cancelled.
  */

@@ -11,6 +11,10 @@
 #include "options.h"
 #include "pump.h"
 #include "report.h"
+#include "sized.h"
+
+static const struct sized sized_name = SIZED_NAME;
+static const struct sized sized_place = SIZED(redlock_place, expires_ms);
 
 /* ---- asking for a lease ----------------------------------------------------- */
 
@@ -41,20 +45,36 @@ static bool are_same_names(const redlock_name *a, const redlock_name *b)
     return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
-static redlock_code check_names(redlock *client, const redlock_name *names, size_t count)
+static redlock_code take_name(redlock *client, const void *from, redlock_name *to)
+{
+    if (!sized_take(&sized_name, to, from))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, sized_name.name,
+                           ((const redlock_name *)from)->size, sized_name.sizes[0],
+                           sized_name.name);
+    if (to->mode == REDLOCK_EXCLUSIVE || to->mode == REDLOCK_SHARED || to->mode == REDLOCK_SLOT)
+        return check_name(client, to);
+    return client_fail(client, REDLOCK_E_ARGUMENT,
+                       "the mode of a name is %d, and must be REDLOCK_EXCLUSIVE, REDLOCK_SHARED or "
+                       "REDLOCK_SLOT",
+                       (int)to->mode);
+}
+
+/* The caller's array has elements of the size that it tells. */
+static redlock_code take_names(redlock *client, const redlock_name *names, size_t count,
+                               redlock_name *to)
 {
     if (!names || count == 0 || count > REDLOCK_NAMES_MAX)
         return client_fail(client, REDLOCK_E_NAME, "a lease is about 1 to %d names, not %zu",
                            REDLOCK_NAMES_MAX, count);
     for (size_t i = 0; i < count; i++) {
-        redlock_code code = check_name(client, &names[i]);
+        redlock_code code = take_name(client, (const char *)names + i * names->size, &to[i]);
         if (code)
             return code;
         for (size_t j = 0; j < i; j++)
-            if (are_same_names(&names[i], &names[j]))
+            if (are_same_names(&to[i], &to[j]))
                 return client_fail(client, REDLOCK_E_NAME, "a name is given twice: \"%.*s\"",
-                                   (int)(names[i].length < 80 ? names[i].length : 80),
-                                   (const char *)names[i].bytes);
+                                   (int)(to[i].length < 80 ? to[i].length : 80),
+                                   (const char *)to[i].bytes);
     }
     return REDLOCK_OK;
 }
@@ -89,7 +109,7 @@ static struct names *make_names(const redlock *client, const redlock_name *names
 static void set_modes(struct names *copy, const redlock_name *names, bool all_shared)
 {
     for (unsigned i = 0; i < copy->count; i++)
-        if (all_shared || names[i].shared)
+        if (all_shared || names[i].mode == REDLOCK_SHARED)
             names_set_shared(copy, i);
 }
 
@@ -131,7 +151,7 @@ static redlock_code check_permits(redlock *client, const redlock_name *names, si
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "permits are of one name, not of %zu: ask for one lease for each name",
                            count);
-    if (terms->shared || names[0].shared)
+    if (terms->shared || names[0].mode == REDLOCK_SHARED)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "a permit cannot be shared: give the name more permits");
     size_t length = strlen(client->prefix) + names[0].length;
@@ -162,8 +182,7 @@ static redlock_lease *enter_lease(redlock *client, struct names *names, const st
 }
 
 static redlock_code new_lease(redlock *client, redlock_lease **out, const redlock_name *names,
-                              size_t count, const struct terms *terms, const char *token,
-                              redlock_lease_callback *callback, void *data)
+                              size_t count, const struct terms *terms, const char *token)
 {
     redlock_code code = check_permits(client, names, count, terms, token);
     if (code)
@@ -174,15 +193,23 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
     redlock_lease *lease = enter_lease(client, copy, terms, token);
     if (!lease)
         return REDLOCK_E_MEMORY;
-    lease->reads = count == 1 && (terms->shared || names[0].shared);
-    lease->callback = callback;
-    lease->data = data;
+    lease->reads = count == 1 && (terms->shared || names[0].mode == REDLOCK_SHARED);
     *out = lease;
     return REDLOCK_OK;
 }
 
+static redlock_code begin_lease(redlock_lease *lease, enum operation operation,
+                                redlock_lease_callback *callback, void *data)
+{
+    lease->callback = callback;
+    lease->data = data;
+    client_ask(lease, operation);
+    return REDLOCK_OK;
+}
+
+/* The caller's names are in `to` after that. */
 static redlock_code begin_call(redlock *client, redlock_lease **out, const redlock_name *names,
-                               size_t count, redlock_lease_callback *callback)
+                               size_t count, redlock_lease_callback *callback, redlock_name *to)
 {
     if (out)
         *out = NULL;
@@ -191,15 +218,24 @@ static redlock_code begin_call(redlock *client, redlock_lease **out, const redlo
     if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a lease needs a callback and a handle");
     redlock_code code = check_client(client);
-    return code ? code : check_names(client, names, count);
+    return code ? code : take_names(client, names, count, to);
 }
 
 /* The same for a call that writes something on the masters. */
 static redlock_code begin_acting(redlock *client, redlock_lease **out, const redlock_name *names,
-                                 size_t count, redlock_lease_callback *callback)
+                                 size_t count, redlock_lease_callback *callback, redlock_name *to)
 {
-    redlock_code code = begin_call(client, out, names, count, callback);
+    redlock_code code = begin_call(client, out, names, count, callback, to);
     return code ? code : client_may_act(client);
+}
+
+static redlock_code refuse_slots(redlock *client, const redlock_name *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i].mode == REDLOCK_SLOT)
+            return client_fail(client, REDLOCK_E_ARGUMENT,
+                               "a permit is asked for by options.permits, and its slot is found");
+    return REDLOCK_OK;
 }
 
 redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
@@ -208,21 +244,22 @@ redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
                                    redlock_lease_callback *callback, void *data)
 {
     struct terms terms;
-    redlock_code code = begin_acting(client, lease, names, count, callback);
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    redlock_code code = begin_acting(client, lease, names, count, callback, taken);
+    if (!code)
+        code = refuse_slots(client, taken, count);
     if (!code)
         code = terms_read(client, options, &terms);
     if (!code)
-        code = new_lease(client, lease, names, count, &terms, NULL, callback, data);
-    if (!code)
-        client_ask(*lease, OP_ACQUIRE);
-    return code;
+        code = new_lease(client, lease, taken, count, &terms, NULL);
+    return code ? code : begin_lease(*lease, OP_ACQUIRE, callback, data);
 }
 
 redlock_code redlock_acquire(redlock *client, redlock_lease **lease, const char *name,
                              const redlock_lease_options *options, redlock_lease_callback *callback,
                              void *data)
 {
-    redlock_name one = {.bytes = name, .length = name ? strlen(name) : 0};
+    redlock_name one = redlock_name_of(name);
     return redlock_acquire_names(client, lease, &one, 1, options, callback, data);
 }
 
@@ -231,7 +268,10 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
                             redlock_lease_callback *callback, void *data)
 {
     struct terms terms;
-    redlock_code code = begin_acting(client, lease, names, count, callback);
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    redlock_code code = begin_acting(client, lease, names, count, callback, taken);
+    if (!code)
+        code = refuse_slots(client, taken, count);
     if (!code)
         code = calls_check_token(client, token);
     if (!code)
@@ -241,68 +281,64 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
                            "a lease taken over keeps the fence that its first holder was told");
     terms.wait = 0;
     if (!code)
-        code = new_lease(client, lease, names, count, &terms, token, callback, data);
-    if (!code)
-        client_ask(*lease, OP_ACQUIRE);
-    return code;
+        code = new_lease(client, lease, taken, count, &terms, token);
+    return code ? code : begin_lease(*lease, OP_ACQUIRE, callback, data);
+}
+
+/* The slot of a name, in place of the name. */
+static struct names *make_slot(const redlock *client, const redlock_name *name)
+{
+    struct names *names = make_names(client, name, 1);
+    struct names *made =
+        names ? lease_names_of_slot(&client_memory, names, (unsigned)name->slot) : NULL;
+    if (names)
+        names_drop(&client_memory, names);
+    return made;
+}
+
+static redlock_code check_slot(redlock *client, const redlock_name *names, size_t count)
+{
+    if (count == 1 && names[0].slot >= 0 && names[0].slot < REDLOCK_PERMITS_MAX)
+        return REDLOCK_OK;
+    return client_fail(client, REDLOCK_E_ARGUMENT,
+                       "a slot is of one name, and 0 to %d: this is %d, of %zu names",
+                       REDLOCK_PERMITS_MAX - 1, names[0].slot, count);
+}
+
+static redlock_code new_slot(redlock *client, redlock_lease **out, const redlock_name *names,
+                             size_t count, const char *token)
+{
+    redlock_code code = check_slot(client, names, count);
+    if (code)
+        return code;
+    *out = enter_lease(client, make_slot(client, names), &(struct terms){0}, token);
+    return *out ? REDLOCK_OK : REDLOCK_E_MEMORY;
 }
 
 redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
                                    const redlock_name *names, size_t count, const char *token,
                                    redlock_lease_callback *callback, void *data)
 {
-    redlock_code code = begin_acting(client, lease, names, count, callback);
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    redlock_code code = begin_acting(client, lease, names, count, callback, taken);
     if (!code)
         code = calls_check_token(client, token);
+    bool is_slot = !code && taken[0].mode == REDLOCK_SLOT;
     if (!code)
-        code = new_lease(client, lease, names, count, &(struct terms){0}, token, callback, data);
-    if (!code)
-        client_ask(*lease, OP_RELEASE);
-    return code;
-}
-
-/* The slot of a name, in place of the name. */
-static struct names *make_slot(const redlock *client, const redlock_name *name, unsigned slot)
-{
-    struct names *names = make_names(client, name, 1);
-    struct names *made = names ? lease_names_of_slot(&client_memory, names, slot) : NULL;
-    if (names)
-        names_drop(&client_memory, names);
-    return made;
-}
-
-redlock_code redlock_release_permit(redlock *client, redlock_lease **lease,
-                                    const redlock_name *name, int slot, const char *token,
-                                    redlock_lease_callback *callback, void *data)
-{
-    redlock_code code = begin_acting(client, lease, name, 1, callback);
-    if (!code)
-        code = calls_check_token(client, token);
-    if (!code && (slot < 0 || slot >= REDLOCK_PERMITS_MAX))
-        code = client_fail(client, REDLOCK_E_ARGUMENT, "a slot is 0 to %d, not %d",
-                           REDLOCK_PERMITS_MAX - 1, slot);
-    if (code)
-        return code;
-    struct names *names = make_slot(client, name, (unsigned)slot);
-    *lease = enter_lease(client, names, &(struct terms){0}, token);
-    if (!*lease)
-        return REDLOCK_E_MEMORY;
-    (*lease)->callback = callback;
-    (*lease)->data = data;
-    client_ask(*lease, OP_RELEASE);
-    return REDLOCK_OK;
+        code = is_slot ? new_slot(client, lease, taken, count, token)
+                       : new_lease(client, lease, taken, count, &(struct terms){0}, token);
+    return code ? code : begin_lease(*lease, OP_RELEASE, callback, data);
 }
 
 redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlock_name *names,
                              size_t count, redlock_lease_callback *callback, void *data)
 {
     struct terms terms = {.inspects = true};
-    redlock_code code = begin_call(client, lease, names, count, callback);
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    redlock_code code = begin_call(client, lease, names, count, callback, taken);
     if (!code)
-        code = new_lease(client, lease, names, count, &terms, NULL, callback, data);
-    if (!code)
-        client_ask(*lease, OP_INSPECT);
-    return code;
+        code = new_lease(client, lease, taken, count, &terms, NULL);
+    return code ? code : begin_lease(*lease, OP_INSPECT, callback, data);
 }
 
 /* ---- for calls about other things -------------------------------------------- */
@@ -314,7 +350,7 @@ redlock_code calls_check(redlock *client)
 
 redlock_code calls_check_name(redlock *client, const redlock_name *name)
 {
-    return check_names(client, name, 1);
+    return check_name(client, name);
 }
 
 struct names *calls_make_name(const redlock *client, const redlock_name *name)
@@ -342,14 +378,18 @@ int64_t redlock_lease_valid_for(const redlock_lease *lease)
 redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *place)
 {
     usec expires;
-    *place = (redlock_place){.expires_ms = -1};
+    redlock_place found = {.expires_ms = -1};
+    if (!sized_is_known(&sized_place, place->size))
+        return client_fail(lease->client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, sized_place.name,
+                           place->size, sized_place.sizes[0], sized_place.name);
+    bool waits = client_is_usable(lease->client) &&
+                 place_look(lease->client->engine, core_of(lease), &found.position, &expires);
+    if (waits && expires != NEVER)
+        found.expires_ms = expires / 1000;
+    sized_give(place, &found);
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
-    if (!place_look(lease->client->engine, core_of(lease), &place->position, &expires))
-        return REDLOCK_E_STATE;
-    if (expires != NEVER)
-        place->expires_ms = expires / 1000;
-    return REDLOCK_OK;
+    return waits ? REDLOCK_OK : REDLOCK_E_STATE;
 }
 
 int64_t redlock_lease_fence(const redlock_lease *lease)

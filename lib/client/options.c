@@ -10,12 +10,16 @@
 #include "nodes_file.h"
 #include "options.h"
 #include "report.h"
+#include "sized.h"
 
 #define DEFAULT_MAX_TTL         30000
 #define DEFAULT_DRIFT           0.01
 #define DEFAULT_SKEW            1000
 #define DEFAULT_CONNECT_TIMEOUT 1000
 #define LONGEST_TIMEOUT         (INT64_C(3600) * 1000)
+
+static const struct sized sized_options = SIZED_OPTIONS;
+static const struct sized sized_terms = SIZED_LEASE_OPTIONS;
 
 bool take_versioned(void *to, const void *from, size_t from_size, size_t known)
 {
@@ -45,39 +49,58 @@ static int64_t or_default(int64_t value, int64_t standard)
     return value ? value : standard;
 }
 
-static redlock_code read_numbers(struct engine_config *config, const redlock_options *o, char *why,
-                                 size_t size)
+/* Of a field whose 0 is its default. */
+static int64_t or_zero(int64_t value, int64_t standard)
 {
-    double drift = o->drift_factor != 0 ? o->drift_factor : DEFAULT_DRIFT;
-    if (o->connect_timeout_ms < 0 || o->connect_timeout_ms > LONGEST_TIMEOUT ||
-        o->request_timeout_ms < 0 || o->request_timeout_ms > LONGEST_TIMEOUT)
-        return refuse_options(
-            why, size, REDLOCK_E_ARGUMENT,
-            "connect_timeout_ms and request_timeout_ms must be between 0 and one hour");
+    return value == REDLOCK_ZERO ? 0 : or_default(value, standard);
+}
+
+static bool is_in(int64_t value, int64_t least, int64_t most)
+{
+    return value >= least && value <= most;
+}
+
+static const char *find_wrong_number(const redlock_options *o)
+{
+    if (!is_in(o->connect_timeout_ms, 0, LONGEST_TIMEOUT) ||
+        !is_in(o->request_timeout_ms, 0, LONGEST_TIMEOUT))
+        return "connect_timeout_ms and request_timeout_ms must be between 0 and one hour";
+    if (!is_in(o->max_ttl_ms, 0, TTL_MS_MOST))
+        return "max_ttl_ms must be between 1 ms and 24 hours, or 0 for 30 s";
+    if (!(o->drift_factor >= 0 && o->drift_factor <= 0.25))
+        return "drift_factor must be above 0 and at most 0.25, or 0 for 0.01";
+    if (!is_in(o->clock_skew_ms, REDLOCK_ZERO, TTL_MS_MOST))
+        return "clock_skew_ms must be at most 24 hours, 0 for 1 s, or REDLOCK_ZERO";
+    if (o->restart_policy != REDLOCK_RESTART_ABSTAIN && o->restart_policy != REDLOCK_RESTART_TRUST)
+        return "restart_policy is not a known one";
+    if (!is_in((int)o->log_level, REDLOCK_LOG_ERROR, REDLOCK_LOG_DEBUG))
+        return "log_level must be between REDLOCK_LOG_ERROR and REDLOCK_LOG_DEBUG";
+    if (!is_in(o->tokens_told, 0, REDLOCK_TOKENS_TOLD_MAX))
+        return "tokens_told must be 1 to 600, or 0 for 16";
+    if (o->spare < 0)
+        return "spare is negative: 0 for a plain majority, or how many masters may be wrong";
+    if (o->spare > REDLOCK_MASTERS_MAX)
+        return "spare is larger than any list of masters";
+    if (!sized_is_flag(&o->looks_only) || !sized_is_flag(&o->all_answers))
+        return "a flag is neither true nor false: clear the struct before you fill it";
+    return NULL;
+}
+
+static void read_numbers(struct engine_config *config, const redlock_options *o)
+{
     config->max_ttl_ms = or_default(o->max_ttl_ms, DEFAULT_MAX_TTL);
-    config->skew_ms = o->clock_skew_ms < 0 ? DEFAULT_SKEW : o->clock_skew_ms;
+    config->skew_ms = or_zero(o->clock_skew_ms, DEFAULT_SKEW);
     config->connect_timeout = MS(or_default(o->connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT));
     config->request_timeout = MS(o->request_timeout_ms);
     config->trust_restarts = o->restart_policy == REDLOCK_RESTART_TRUST;
-    if (config->max_ttl_ms < 0 || config->max_ttl_ms > TTL_MS_MOST)
-        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
-                              "max_ttl_ms must be between 1 ms and 24 hours");
-    if (!(drift > 0 && drift <= 0.25))
-        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
-                              "drift_factor must be above 0 and at most 0.25");
-    if (config->skew_ms > TTL_MS_MOST)
-        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
-                              "clock_skew_ms must be at most 24 hours");
-    if (o->restart_policy != REDLOCK_RESTART_ABSTAIN && o->restart_policy != REDLOCK_RESTART_TRUST)
-        return refuse_options(why, size, REDLOCK_E_ARGUMENT, "restart_policy is not a known one");
-    if (o->tokens_told < 0 || o->tokens_told > REDLOCK_TOKENS_TOLD_MAX)
-        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
-                              "tokens_told must be 1 to 600, or 0 for 16");
     config->tokens_told = (uint16_t)o->tokens_told;
-    config->drift_ppm = (int64_t)(drift * 1e6 + 0.5);
+    config->drift_ppm =
+        (int64_t)((o->drift_factor != 0 ? o->drift_factor : DEFAULT_DRIFT) * 1e6 + 0.5);
     if (config->drift_ppm == 0)
         config->drift_ppm = 1;
-    return REDLOCK_OK;
+    config->spare = (unsigned)o->spare;
+    config->looks_only = o->looks_only;
+    config->all_answers = o->all_answers;
 }
 
 unsigned redlock_quorum(unsigned masters, unsigned spare)
@@ -85,20 +108,9 @@ unsigned redlock_quorum(unsigned masters, unsigned spare)
     return quorum_of(masters, spare);
 }
 
-static redlock_code read_spare(struct engine_config *config, const redlock_options *o, char *why,
-                               size_t size)
+static redlock_code check_spare(const struct engine_config *config, char *why, size_t size)
 {
-    if (o->spare == 0)
-        return REDLOCK_OK;
-    if (o->spare < 0)
-        return refuse_options(
-            why, size, REDLOCK_E_ARGUMENT,
-            "spare is negative: 0 for a plain majority, or how many masters may be wrong");
-    if (o->spare > REDLOCK_MASTERS_MAX)
-        return refuse_options(why, size, REDLOCK_E_ARGUMENT,
-                              "spare is larger than any list of masters");
-    config->spare = (unsigned)o->spare;
-    if (config->masters >= quorum_least_masters(config->spare))
+    if (!config->spare || config->masters >= quorum_least_masters(config->spare))
         return REDLOCK_OK;
     char text[160];
     snprintf(text, sizeof text,
@@ -228,32 +240,41 @@ static redlock_code read_tls_options(redlock *client, const redlock_options *o, 
     return addresses_check(client->addresses, masters, why, size) ? REDLOCK_OK : REDLOCK_E_NODES;
 }
 
+static redlock_code take_options(redlock_options *o, const redlock_options *options, char *why,
+                                 size_t size)
+{
+    memset(o, 0, sizeof *o);
+    if (options && !sized_take(&sized_options, o, options)) {
+        if (why && size)
+            snprintf(why, size, SIZED_COMPLAINT, sized_options.name, options->size,
+                     sized_options.sizes[0], sized_options.name);
+        return REDLOCK_E_ARGUMENT;
+    }
+    const char *wrong = find_wrong_number(o);
+    return wrong ? refuse_options(why, size, REDLOCK_E_ARGUMENT, wrong) : REDLOCK_OK;
+}
+
 redlock_code options_read(redlock *client, const redlock_options *options, char *why,
                           size_t why_size)
 {
     struct engine_config *config = &client->config;
-    redlock_options o = REDLOCK_OPTIONS_INIT;
-    if (options && !take_versioned(&o, options, options->size, sizeof o))
-        return refuse_options(why, why_size, REDLOCK_E_ARGUMENT,
-                              "options.size is not set: start from REDLOCK_OPTIONS_INIT");
+    redlock_options o;
+    redlock_code code = take_options(&o, options, why, why_size);
+    if (code)
+        return code;
+    read_numbers(config, &o);
     client->on_ready = o.on_ready;
     client->on_log = o.on_log;
     client->on_node = o.on_node;
     client->log_level = o.log_level;
     client->data = o.data;
-    redlock_code code = read_nodes(client, &o, why, why_size);
+    code = read_nodes(client, &o, why, why_size);
     config->masters = client->masters;
     if (!code)
         code = read_tls_options(client, &o, why, why_size);
     if (!code)
-        code = read_spare(config, &o, why, why_size);
-    if (!code)
-        code = read_numbers(config, &o, why, why_size);
-    if (!code)
-        code = read_texts(client, config, &o, why, why_size);
-    config->looks_only = o.looks_only;
-    config->all_answers = o.all_answers;
-    return code;
+        code = check_spare(config, why, why_size);
+    return code ? code : read_texts(client, config, &o, why, why_size);
 }
 
 /* ---- one lease's terms ---------------------------------------------------- */
@@ -294,44 +315,72 @@ static int64_t longest_at_least_ms(const redlock *client)
     return (covered < longest ? covered : longest) / 1000;
 }
 
-redlock_code terms_read(redlock *client, const redlock_lease_options *options, struct terms *terms)
+static redlock_code check_modes(redlock *client, const redlock_lease_options *o)
 {
-    redlock_lease_options o = REDLOCK_LEASE_INIT;
-    if (options && !take_versioned(&o, options, options->size, sizeof o))
+    if (o->mode != REDLOCK_EXCLUSIVE && o->mode != REDLOCK_SHARED)
         return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "options.size is not set: start from REDLOCK_LEASE_INIT");
-    if (o.reentrant)
+                           "mode is %d, and must be REDLOCK_EXCLUSIVE or REDLOCK_SHARED",
+                           (int)o->mode);
+    if (!sized_is_flag(&o->no_renew) || !sized_is_flag(&o->fence) || !sized_is_flag(&o->reentrant))
         return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "reentrant is for threads that wait, with redlock/sync.h: a program "
-                           "with callbacks keeps its handle");
-    if (o.ttl_ms <= 0 || o.ttl_ms > client->config.max_ttl_ms)
-        return ttl_check(client, o.ttl_ms, 0);
-    if (o.wait_ms < 0 || o.max_hold_ms < 0)
+                           "a flag is neither true nor false: clear the struct before you fill it");
+    if (o->reentrant || o->on_event)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "reentrant and on_event are for threads that wait, with redlock/sync.h: "
+                           "a program with callbacks keeps its handle");
+    return REDLOCK_OK;
+}
+
+static redlock_code check_terms(redlock *client, const redlock_lease_options *o)
+{
+    if (o->ttl_ms < 0 || o->ttl_ms > client->config.max_ttl_ms)
+        return ttl_check(client, o->ttl_ms, 0);
+    if (o->wait_ms < 0 || o->max_hold_ms < 0)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "wait_ms and max_hold_ms cannot be negative");
-    if (o.permits < 0 || o.permits > REDLOCK_PERMITS_MAX)
+    if (o->margin_ms < REDLOCK_ZERO)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "margin_ms is %lld, and must be above 0, 0 for the usual one, or "
+                           "REDLOCK_ZERO",
+                           (long long)o->margin_ms);
+    if (!is_in(o->permits, 0, REDLOCK_PERMITS_MAX))
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "permits is %lld, and must be 1 to %d, or 0 for the name itself",
-                           (long long)o.permits, REDLOCK_PERMITS_MAX);
-    if (o.at_least_ms && (o.at_least_ms < 0 || o.at_least_ms > longest_at_least_ms(client)))
+                           (long long)o->permits, REDLOCK_PERMITS_MAX);
+    if (o->at_least_ms && !is_in(o->at_least_ms, 0, longest_at_least_ms(client)))
         return client_fail(
             client, REDLOCK_E_TTL,
             "at_least_ms is %lld, and must be 0 to %lld: a restarted master abstains "
             "no longer; raise max_ttl_ms in all clients",
-            (long long)o.at_least_ms, (long long)longest_at_least_ms(client));
-    usec margin = o.margin_ms < 0 ? margin_usual(MS(o.ttl_ms)) : in_usec(o.margin_ms);
-    if (margin >= MS(o.ttl_ms))
+            (long long)o->at_least_ms, (long long)longest_at_least_ms(client));
+    return REDLOCK_OK;
+}
+
+redlock_code terms_read(redlock *client, const redlock_lease_options *options, struct terms *terms)
+{
+    redlock_lease_options o = {0};
+    if (options && !sized_take(&sized_terms, &o, options))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, sized_terms.name,
+                           options->size, sized_terms.sizes[0], sized_terms.name);
+    redlock_code code = check_modes(client, &o);
+    if (!code)
+        code = check_terms(client, &o);
+    if (code)
+        return code;
+    int64_t ttl_ms = or_default(o.ttl_ms, TTL_MS_USUAL);
+    usec margin = o.margin_ms ? in_usec(or_zero(o.margin_ms, 0)) : margin_usual(MS(ttl_ms));
+    if (margin >= MS(ttl_ms))
         return client_fail(client, REDLOCK_E_TTL, "the margin leaves nothing of a ttl of %lld ms",
-                           (long long)o.ttl_ms);
+                           (long long)ttl_ms);
     usec hold = in_usec(o.max_hold_ms);
-    *terms = (struct terms){.ttl = MS(o.ttl_ms),
+    *terms = (struct terms){.ttl = MS(ttl_ms),
                             .margin = margin,
                             .wait = in_usec(o.wait_ms),
                             .max_hold = hold == NEVER ? 0 : hold,
                             .at_least = in_usec(o.at_least_ms),
-                            .renew = o.renew,
+                            .renew = !o.no_renew,
                             .fence = o.fence,
-                            .shared = o.shared,
+                            .shared = o.mode == REDLOCK_SHARED,
                             .permits = (unsigned)o.permits};
-    return ttl_check(client, o.ttl_ms, margin);
+    return ttl_check(client, ttl_ms, margin);
 }

@@ -101,9 +101,11 @@ static redlock_code take_options(redlock_campaign *candidate, const redlock_camp
         return REDLOCK_E_ARGUMENT;
     if (given)
         memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    candidate->terms = (redlock_lease_options)REDLOCK_LEASE_INIT;
+    candidate->terms = (redlock_lease_options){.size = sizeof(redlock_lease_options)};
     candidate->terms.ttl_ms = options.ttl_ms;
-    candidate->terms.margin_ms = options.margin_ms;
+    candidate->terms.margin_ms = options.margin_ms ? options.margin_ms : REDLOCK_ZERO;
+    if (options.margin_ms < 0)
+        candidate->terms.margin_ms = 0;
     candidate->terms.wait_ms = options.wait_ms;
     candidate->terms.fence = true;
     candidate->again = options.again;

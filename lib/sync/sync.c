@@ -247,11 +247,10 @@ void redlock_sync_free(redlock_sync *client)
 
 static redlock_options our_options(redlock_sync *client, const redlock_options *options)
 {
-    redlock_options ours = REDLOCK_OPTIONS_INIT;
-    if (options)
-        memcpy(&ours, options, options->size < sizeof ours ? options->size : sizeof ours);
-    /* redlock_open() refuses a size that was never set. */
-    ours.size = options && options->size < sizeof options->size ? 0 : sizeof ours;
+    static const struct sized sized = SIZED_OPTIONS;
+    redlock_options ours = {.size = sizeof ours};
+    if (options && !sized_take(&sized, &ours, options))
+        ours.size = options->size; /* which redlock_open() refuses */
     client->on_ready = ours.on_ready;
     client->on_log = ours.on_log;
     client->on_node = ours.on_node;

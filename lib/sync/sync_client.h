@@ -35,6 +35,7 @@
 #include "forks.h"
 #include "list.h"
 #include "redlock/sync.h"
+#include "sized.h"
 
 struct call {
     struct list place; /* in the mailbox, later in the client's list `pending` */
@@ -145,8 +146,6 @@ void sync_await(redlock_sync *client, struct call *call, struct call **slot, red
 
 /* ---- sync_reentry.c ---- */
 
-/* True if the caller asked for a reentrant lease. */
-bool sync_reentry_is_asked(const redlock_lease_options *options);
 /* Prepares a lease that is about to be acquired for being acquired once more; false when memory is
  * out. */
 bool sync_reentry_prepare(redlock_sync_lease *lease, const redlock_name *names, size_t count,

@@ -151,55 +151,64 @@ static redlock_code acquire(redlock_sync_lease *lease, struct call *call)
 
 static redlock_code acquire_reentrant(redlock_sync_lease *lease, struct call *call)
 {
-    if (!sync_reentry_prepare(lease, call->names, call->count, call->options->shared)) {
+    bool all_shared = call->options->mode == REDLOCK_SHARED;
+    if (!sync_reentry_prepare(lease, call->names, call->count, all_shared)) {
         drop_lease(lease);
         return sync_report(call->result, REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY));
     }
-    redlock_lease_options plain = REDLOCK_LEASE_INIT;
-    memcpy(&plain, call->options,
-           call->options->size < sizeof plain ? call->options->size : sizeof plain);
-    plain.size = sizeof plain;
-    plain.reentrant = false;
-    call->options = &plain;
     redlock_code code = acquire(lease, call);
     if (!code)
-        sync_reentry_begin(lease, &plain);
+        sync_reentry_begin(lease, call->options);
     return code;
 }
 
-static bool asks_for_permit(const redlock_lease_options *options)
+/* What the options say to this header is not for the client of redlock.h. */
+static redlock_code take_options(const redlock_lease_options *options, redlock_lease_options *o,
+                                 redlock_sync_result *result)
 {
-    size_t end = offsetof(redlock_lease_options, permits) + sizeof options->permits;
-    return options->size >= end && options->permits;
+    static const struct sized sized = SIZED_LEASE_OPTIONS;
+    char text[128];
+    *o = (redlock_lease_options){.size = sizeof *o};
+    if (!options || sized_take(&sized, o, options))
+        return REDLOCK_OK;
+    snprintf(text, sizeof text, SIZED_COMPLAINT, sized.name, options->size, sized.sizes[0],
+             sized.name);
+    return sync_report(result, REDLOCK_E_ARGUMENT, text);
 }
 
 redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease **out,
                                         const redlock_name *names, size_t count,
                                         const redlock_lease_options *options,
-                                        redlock_sync_callback *on_event, void *data,
                                         redlock_sync_result *result)
 {
+    redlock_lease_options o;
     if (!out || !sync_report_is_usable(result))
         return REDLOCK_E_ARGUMENT;
     *out = NULL;
     redlock_code code = sync_check(client);
     if (code)
         return sync_report(result, code, sync_why_not(client, code));
-    bool reentrant = sync_reentry_is_asked(options);
-    if (reentrant && asks_for_permit(options))
+    code = take_options(options, &o, result);
+    if (code)
+        return code;
+    bool reentrant = sized_is_flag(&o.reentrant) && o.reentrant;
+    if (reentrant && o.permits)
         return sync_report(result, REDLOCK_E_ARGUMENT,
                            "a permit cannot be reentrant: acquire it once, and keep the handle");
-    if (reentrant && sync_reentry_enter(client, out, names, count, options, result, &code))
+    if (reentrant && sync_reentry_enter(client, out, names, count, &o, result, &code))
         return code;
-    redlock_sync_lease *lease = new_sync_lease(client, on_event, data);
+    redlock_sync_lease *lease = new_sync_lease(client, o.on_event, o.data);
     if (!lease)
         return sync_report(result, REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY));
     struct call call = {.start = start_acquire,
                         .lease = lease,
                         .names = names,
                         .count = count,
-                        .options = options,
+                        .options = &o,
                         .result = result};
+    o.on_event = NULL;
+    if (reentrant)
+        o.reentrant = false;
     code = reentrant ? acquire_reentrant(lease, &call) : acquire(lease, &call);
     if (!code)
         *out = lease;
@@ -210,8 +219,8 @@ redlock_code redlock_sync_acquire(redlock_sync *client, redlock_sync_lease **lea
                                   const char *name, const redlock_lease_options *options,
                                   redlock_sync_result *result)
 {
-    redlock_name names = {.bytes = name, .length = name ? strlen(name) : 0};
-    return redlock_sync_acquire_names(client, lease, &names, 1, options, NULL, NULL, result);
+    redlock_name names = redlock_name_of(name);
+    return redlock_sync_acquire_names(client, lease, &names, 1, options, result);
 }
 
 static bool cancel_if_meant(const struct call *other, const struct call *cancel)

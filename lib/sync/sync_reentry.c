@@ -47,12 +47,6 @@ static uint64_t this_thread(void)
 
 /* ---- a lease that can be acquired once more ---- */
 
-bool sync_reentry_is_asked(const redlock_lease_options *options)
-{
-    size_t end = offsetof(redlock_lease_options, reentrant) + sizeof options->reentrant;
-    return options && options->size >= end && options->reentrant;
-}
-
 static bool is_same_name(const redlock_name *a, const redlock_name *b)
 {
     return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
@@ -68,12 +62,14 @@ static const redlock_name *find_name(const redlock_name *names, size_t count,
 }
 
 /* The rest of what can be wrong with names is found when a lease is asked for. */
-static bool are_a_set(const redlock_name *names, size_t count)
+static bool take_set(const redlock_name *names, size_t count, redlock_name *to)
 {
+    static const struct sized sized = SIZED_NAME;
     if (!names || count == 0 || count > REDLOCK_NAMES_MAX)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!names[i].bytes || names[i].length > REDLOCK_NAME_MAX || find_name(names, i, &names[i]))
+        if (!sized_take(&sized, &to[i], (const char *)names + i * names->size) || !to[i].bytes ||
+            to[i].length > REDLOCK_NAME_MAX || find_name(to, i, &to[i]))
             return false;
     return true;
 }
@@ -91,7 +87,10 @@ static void copy_names(struct reentry *reentry, const redlock_name *names, bool 
     char *bytes = (char *)(reentry->names + reentry->count);
     for (size_t i = 0; i < reentry->count; i++) {
         memcpy(bytes, names[i].bytes, names[i].length);
-        reentry->names[i] = (redlock_name){bytes, names[i].length, all_shared || names[i].shared};
+        reentry->names[i] = names[i];
+        reentry->names[i].bytes = bytes;
+        if (all_shared)
+            reentry->names[i].mode = REDLOCK_SHARED;
         bytes += names[i].length;
     }
 }
@@ -99,17 +98,18 @@ static void copy_names(struct reentry *reentry, const redlock_name *names, bool 
 bool sync_reentry_prepare(redlock_sync_lease *lease, const redlock_name *names, size_t count,
                           bool all_shared)
 {
-    if (!are_a_set(names, count))
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    if (!take_set(names, count, taken))
         return true; /* it is about to be refused */
     struct reentry *reentry =
-        calloc(1, sizeof *reentry + count * sizeof *names + size_for_names(names, count));
+        calloc(1, sizeof *reentry + count * sizeof *taken + size_for_names(taken, count));
     if (!reentry)
         return false;
     list_init(&reentry->place);
     reentry->lease = lease;
     reentry->held = reentry->handles = 1;
     reentry->count = count;
-    copy_names(reentry, names, all_shared);
+    copy_names(reentry, taken, all_shared);
     lease->reentry = reentry;
     return true;
 }
@@ -117,8 +117,10 @@ bool sync_reentry_prepare(redlock_sync_lease *lease, const redlock_name *names, 
 /* In ms, rounded down like the validity that it is compared with. */
 static int64_t margin_of(const redlock_lease_options *options)
 {
-    return options->margin_ms < 0 ? margin_usual(options->ttl_ms * 1000) / 1000
-                                  : options->margin_ms;
+    int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : TTL_MS_USUAL;
+    if (options->margin_ms == REDLOCK_ZERO)
+        return 0;
+    return options->margin_ms ? options->margin_ms : margin_usual(ttl_ms * 1000) / 1000;
 }
 
 void sync_reentry_begin(redlock_sync_lease *lease, const redlock_lease_options *options)
@@ -176,12 +178,17 @@ static struct reentry *find_own(redlock_sync *client, const redlock_name *names,
     return NULL;
 }
 
+static bool has_shared(const struct reentry *reentry, const redlock_name *name)
+{
+    return find_name(reentry->names, reentry->count, name)->mode == REDLOCK_SHARED;
+}
+
 static bool would_write_a_shared_name(const struct reentry *reentry, const redlock_name *names,
                                       const redlock_lease_options *options)
 {
-    for (size_t i = 0; i < reentry->count && !options->shared; i++)
-        if (!names[i].shared &&
-            (reentry->all_shared || find_name(reentry->names, reentry->count, &names[i])->shared))
+    for (size_t i = 0; i < reentry->count && options->mode != REDLOCK_SHARED; i++)
+        if (names[i].mode != REDLOCK_SHARED &&
+            (reentry->all_shared || has_shared(reentry, &names[i])))
             return true;
     return false;
 }
@@ -229,12 +236,13 @@ bool sync_reentry_enter(redlock_sync *client, redlock_sync_lease **lease, const 
                         redlock_sync_result *result, redlock_code *code)
 {
     size_t common = 0;
-    if (!are_a_set(names, count))
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    if (!take_set(names, count, taken))
         return false;
     pthread_mutex_lock(&client->lock);
-    struct reentry *reentry = find_own(client, names, count, &common);
+    struct reentry *reentry = find_own(client, taken, count, &common);
     if (reentry)
-        *code = enter_held(client, reentry, common, names, count, options, result);
+        *code = enter_held(client, reentry, common, taken, count, options, result);
     if (reentry && !*code)
         *lease = reentry->lease;
     pthread_mutex_unlock(&client->lock);

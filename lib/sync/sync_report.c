@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sized.h"
+
 static void vote_details(const redlock_vote *vote, char *text, size_t size)
 {
     const char *holder = vote->holder ? vote->holder : "another";
@@ -47,20 +49,13 @@ static void write_votes(char *text, size_t size, const redlock_event *event)
     }
 }
 
-/* An older caller's struct is shorter: it gets the fields that it has. */
-static void hand_over(redlock_sync_result *to, redlock_sync_result *from)
-{
-    from->size = to->size;
-    memcpy(to, from, to->size < sizeof *from ? to->size : sizeof *from);
-}
-
 redlock_code sync_report(redlock_sync_result *result, redlock_code code, const char *text)
 {
     if (!result)
         return code;
     redlock_sync_result full = {.code = code};
     snprintf(full.text, sizeof full.text, "%s", text);
-    hand_over(result, &full);
+    sized_give(result, &full);
     return code;
 }
 
@@ -71,7 +66,7 @@ redlock_code sync_report_depth(redlock_sync_result *result, redlock_code code, i
         return code;
     redlock_sync_result full = {.code = code, .valid_ms = valid_ms};
     snprintf(full.text, sizeof full.text, "%s, %u deep", text, depth);
-    hand_over(result, &full);
+    sized_give(result, &full);
     return code;
 }
 
@@ -89,11 +84,12 @@ redlock_code sync_report_event(redlock_sync_result *result, redlock_code code,
                                 .elapsed_ms = event->elapsed_ms};
     snprintf(full.text, sizeof full.text, "%s", event->text);
     write_votes(full.votes, sizeof full.votes, event);
-    hand_over(result, &full);
+    sized_give(result, &full);
     return code;
 }
 
 bool sync_report_is_usable(const redlock_sync_result *result)
 {
-    return !result || result->size >= sizeof(size_t);
+    static const struct sized sized = SIZED(redlock_sync_result, votes);
+    return !result || sized_is_known(&sized, result->size);
 }

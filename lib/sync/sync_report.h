@@ -6,7 +6,7 @@
 
 #include "redlock/sync.h"
 
-/* True if there is no result, or one whose size was set. */
+/* True if there is no result, or one of a size that is known. */
 bool sync_report_is_usable(const redlock_sync_result *result);
 
 /* All fill `result`, which may be NULL, and return `code`. */

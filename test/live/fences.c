@@ -12,7 +12,7 @@ void fence_cluster(struct cluster *cluster, unsigned count, const char *flags)
 
 redlock_options fence_options(void)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.max_ttl_ms = FENCE_TTL;
     options.clock_skew_ms = 50;
     options.request_timeout_ms = 500;

@@ -54,7 +54,7 @@ int scene_tear_down(void **state)
 
 redlock_options scene_options(const struct scene *scene)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.max_ttl_ms = scene->max_ttl_ms;
     options.clock_skew_ms = SKEW_MS;
     options.request_timeout_ms = 1000;

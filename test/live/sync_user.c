@@ -20,7 +20,7 @@ redlock_sync *open_patient(const struct cluster *cluster, int64_t request_ms)
 {
     char why[1024];
     redlock_sync *client;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster->nodes;
     options.connect_timeout_ms = 5000;
     options.request_timeout_ms = request_ms;
@@ -67,7 +67,7 @@ int client_close_clean(void **state)
 
 redlock_lease_options terms(int64_t ttl_ms, int64_t wait_ms)
 {
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
     options.ttl_ms = ttl_ms;
     options.wait_ms = wait_ms;
     return options;
@@ -77,7 +77,7 @@ redlock_sync_lease *take(redlock_sync *client, const char *name,
                          const redlock_lease_options *options)
 {
     redlock_sync_lease *lease = NULL;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     if (redlock_sync_acquire(client, &lease, name, options, &result))
         fail_msg("redlock_sync_acquire: %s\n%s", result.text, result.votes);
     return lease;

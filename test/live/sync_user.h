@@ -10,6 +10,7 @@
 #include "../cases.h"
 #include "asserts.h"
 #include "cluster.h"
+#include "named.h"
 
 #define MS_US 1000
 

@@ -25,7 +25,7 @@ static const char *list(const char *login, unsigned odd, const char *others)
 
 static void open_list(struct user *user, const char *nodes)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = nodes;
     options.request_timeout_ms = 1000;
     user_open(user, NULL, &options);

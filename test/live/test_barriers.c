@@ -434,7 +434,7 @@ WITH_BOTH(test_who_looks_only_does_not_arrive)
     struct user looks;
     redlock_barrier *party;
     const redlock_barrier_options one = barrier(1, 0);
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.looks_only = true;
     user_open(&looks, &cluster, &options);
     assert_code(redlock_barrier_arrive(looks.client, &party, "gate", &one, hear, NULL),

@@ -66,7 +66,7 @@ static void ask_all(void)
 /* Calls that take no name. */
 static void inspect(unsigned from)
 {
-    redlock_name name = {.bytes = "burst", .length = 5};
+    redlock_name name = NAME("burst");
     for (unsigned i = from; i < BURST; i++)
         assert_code(redlock_inspect(burst.user.client, &burst.leases[i], &name, 1, hear, NULL),
                     REDLOCK_OK);
@@ -74,7 +74,7 @@ static void inspect(unsigned from)
 
 static void release_by_token(unsigned to)
 {
-    redlock_name name = {.bytes = "burst", .length = 5};
+    redlock_name name = NAME("burst");
     for (unsigned i = 0; i < to; i++)
         assert_code(redlock_release_token(burst.user.client, &burst.leases[i], &name, 1, "nobody's",
                                           hear, NULL),
@@ -112,7 +112,7 @@ CASE(test_the_first_are_written_before_the_last_are_carried_out)
 /* Nothing wakes the loop but the calls that are left: the masters are not connected yet. */
 CASE(test_the_rest_of_a_burst_waits_for_nothing)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     redlock *client;
     memset(&burst, 0, sizeof burst);
     options.nodes = cluster.nodes;

@@ -19,7 +19,7 @@ static int leave_both(void **state)
 static redlock_lease_options terms_of(bool shared, int64_t wait_ms)
 {
     redlock_lease_options terms = lease_terms(TTL, wait_ms);
-    terms.shared = shared;
+    terms.mode = mode_of(shared);
     terms.fence = true;
     return terms;
 }
@@ -32,7 +32,7 @@ static redlock_code lock(struct take *take, struct user *user, bool shared)
 
 static void wait_for(struct take *take, struct user *user, bool shared)
 {
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     redlock_lease_options terms = terms_of(shared, REDLOCK_FOREVER);
     take_ask(take, user, "name", &terms);
     AWAIT(user, redlock_lease_place(take->lease, &place) == REDLOCK_OK);
@@ -128,7 +128,7 @@ WITH_BOTH(test_a_frozen_master_follows)
 WITH_BOTH(test_several_names)
 {
     struct take writer, reader;
-    redlock_name names[] = {{"name", 4, false}, {"other", 5, true}};
+    redlock_name names[] = {NAME("name"), SHARED_NAME("other")};
     redlock_lease_options terms = terms_of(false, 0);
     take_init(&writer, &ours);
     assert_code(
@@ -282,7 +282,7 @@ WITH_BOTH(test_attached_leases_are_not_upgraded)
 {
     struct take first, second;
     char token[REDLOCK_TOKEN_SIZE];
-    redlock_name name = {"name", 4, true};
+    redlock_name name = SHARED_NAME("name");
     redlock_lease_options terms = lease_terms(TTL, 0);
     assert_code(lock(&first, &ours, true), REDLOCK_OK);
     snprintf(token, sizeof token, "%s", redlock_lease_token(first.lease));

@@ -15,7 +15,7 @@ static void release_something(void)
 {
     struct user user;
     struct take take;
-    redlock_name name = {.bytes = "name", .length = 4};
+    redlock_name name = NAME("name");
     scene_enter(&scene, &user, "third", 0);
     take_init(&take, &user);
     assert_code(redlock_release_token(user.client, &take.lease, &name, 1,
@@ -37,7 +37,7 @@ SCENE(test_a_push_from_a_restarted_master, .masters = 1, .max_ttl_ms = 10000)
     struct user holds, waits;
     struct take holder, waiter;
     redlock_lease_options brief = lease_terms(2000, 0), terms = lease_terms(10000, REDLOCK_FOREVER);
-    brief.renew = false;
+    brief.no_renew = true;
     terms.margin_ms = 10;
     scene_enter(&scene, &holds, "holder", 0);
     scene_enter(&scene, &waits, "waiter", ALL);

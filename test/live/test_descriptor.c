@@ -78,7 +78,7 @@ static void on_log(redlock_level level, const char *text, void *data)
 static void open_client(void)
 {
     char why[256] = "";
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.request_timeout_ms = 1000;
     options.on_ready = on_ready;
@@ -300,7 +300,7 @@ TEST(the_first_turn_decides_for_a_thread)
 {
     pthread_t thread;
     char why[100];
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     redlock_free(client);
     assert_code(redlock_open(&client, NULL, &options, why, sizeof why), REDLOCK_OK);
@@ -311,7 +311,7 @@ TEST(the_first_turn_decides_for_a_thread)
 TEST(a_client_on_libev_has_none)
 {
     redlock *other;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     struct ev_loop *loop = ev_loop_new(0);
     options.nodes = cluster.nodes;
     unsetenv("REDLOCK_TEST_LOOP");
@@ -504,7 +504,7 @@ TEST(descriptors_are_out)
     for (unsigned room = 0; room < 3; room++) {
         none = (struct rlimit){(rlim_t)lowest + room, before.rlim_max};
         setrlimit(RLIMIT_NOFILE, &none);
-        redlock_options options = REDLOCK_OPTIONS_INIT;
+        redlock_options options = {.size = sizeof(redlock_options)};
         options.nodes = cluster.nodes;
         redlock_code code = redlock_open(&client, NULL, &options, why, sizeof why);
         setrlimit(RLIMIT_NOFILE, &before);

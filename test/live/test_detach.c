@@ -119,9 +119,8 @@ SCENE(test_nothing_is_repeated_after_it, .masters = 3)
 
 /* ---- A renewal that is on its way ---- */
 
-static const redlock_name names[] = {{.bytes = "name", .length = 4},
-                                     {.bytes = "other", .length = 5}};
-static const redlock_name shared[] = {{.bytes = "name", .length = 4, .shared = true}};
+static const redlock_name names[] = {NAME("name"), NAME("other")};
+static const redlock_name shared[] = {SHARED_NAME("name")};
 
 static void hold_requests(void)
 {
@@ -190,7 +189,8 @@ SCENE(test_one_on_its_way_heals_nothing, .masters = 3)
 static void among_others(const redlock_name *its, const char *other, bool is_shared)
 {
     struct take beside;
-    redlock_name one = {.bytes = other, .length = strlen(other), .shared = is_shared};
+    redlock_name one = redlock_name_of(other);
+    one.mode = mode_of(is_shared);
     acquire(&held, its, 1);
     acquire(&beside, &one, 1);
     assert_code(redlock_lease_extend(beside.lease, 0), REDLOCK_OK);

@@ -125,7 +125,7 @@ CASE(test_taken_away)
 
 int main(void)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.label = "web-7:4711";
     options.request_timeout_ms = 1000;
     return RUN_WITH(.masters = 5, .has_user = true, .options = &options);

@@ -42,7 +42,7 @@ static void take_names(struct take *take, struct user *user, unsigned which,
     size_t count = 0;
     for (unsigned i = 0; i < NAMES; i++)
         if (which & 1U << i)
-            names[count++] = (redlock_name){.bytes = all[i], .length = strlen(all[i])};
+            names[count++] = redlock_name_of(all[i]);
     take_init(take, user);
     assert_code(
         redlock_acquire_names(user->client, &take->lease, names, count, terms, take_hear, take),
@@ -137,7 +137,7 @@ CASE(test_attaching_has_no_new_one)
     struct user user;
     struct take take;
     char token[REDLOCK_TOKEN_SIZE];
-    redlock_name name = {.bytes = "passed on", .length = 9};
+    redlock_name name = NAME("passed on");
     redlock_lease_options terms = fence_terms(0);
     open_fenced(&user);
     assert_code(take_lock(&take, &user, "passed on", &terms), REDLOCK_OK);

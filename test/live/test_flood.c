@@ -67,7 +67,7 @@ SCENE(test_handovers_are_no_flood, .masters = MASTERS)
 {
     struct user one, other;
     struct take takes[2];
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     scene_enter(&scene, &one, "one", 0);
     scene_enter(&scene, &other, "other", 0);

@@ -104,8 +104,8 @@ static int64_t wait_turn(redlock_sync *client)
 {
     int64_t longest = 0;
     unsigned chance = OURS + 1;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
-    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
+    redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     terms.wait_ms = 20000;
     while (all_turns() < TURNS) {
         redlock_sync_lease *lease;
@@ -126,7 +126,7 @@ CASE(test_beside_another_library)
 {
     pid_t others[FOREIGNERS];
     redlock_sync *client;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     char why[256];
     arena = mmap(NULL, sizeof *arena, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(arena != MAP_FAILED);

@@ -22,7 +22,7 @@
 static void in_child(struct take *take)
 {
     struct take other;
-    redlock_name name = {.bytes = "inherited", .length = 9};
+    redlock_name name = NAME("inherited");
     redlock *client = user.client;
     CHECK(redlock_lease_valid_for(take->lease) == 0);
     CHECK(redlock_lease_release(take->lease) == REDLOCK_E_FORKED);

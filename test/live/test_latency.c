@@ -89,7 +89,7 @@ CASE(test_hung_since_before_the_start)
 {
     struct user with_five, with_four;
     struct take held_by_five, held_by_four;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.request_timeout_ms = 2000; /* only the hung master is slow */
     cluster_do(&limping, "pause 5");
     user_open(&with_five, &healthy, &options);
@@ -146,7 +146,7 @@ CASE(test_hangs_later)
     struct user user;
     struct take take;
     redlock_node node;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.request_timeout_ms = 500; /* the others answer by then on a busy machine, too */
     user_open(&user, &limping, &options);
     assert_code(take_lock(&take, &user, "before", NULL), REDLOCK_OK);

@@ -148,18 +148,19 @@ CASE_WITH(test_values_of_all_lengths, pair_join, pair_leave)
 
 CASE_WITH(test_who_may_announce, pair_join, pair_leave)
 {
-    static const redlock_name two[] = {{"name", 4, false}, {"more", 4, false}};
+    static const redlock_name two[] = {NAME("name"), NAME("more")};
     struct take plain, shared, several, permit, pending, leader;
     redlock_lease_options terms = lease_terms(TTL, 0);
     assert_code(take_lock(&plain, &ours, "plain", &terms), REDLOCK_OK);
     assert_code(redlock_lease_announce(plain.lease, "x", 1), REDLOCK_E_STATE);
     assert_non_null(strstr(redlock_last_error(ours.client), "fence"));
     assert_code(take_release(&plain), REDLOCK_OK);
-    terms.fence = terms.shared = true;
+    terms.fence = true;
+    terms.mode = REDLOCK_SHARED;
     assert_code(take_lock(&shared, &ours, "shared", &terms), REDLOCK_OK);
     assert_code(redlock_lease_announce(shared.lease, "x", 1), REDLOCK_E_STATE);
     assert_code(take_release(&shared), REDLOCK_OK);
-    terms.shared = false;
+    terms.mode = REDLOCK_EXCLUSIVE;
     take_init(&several, &ours);
     assert_code(
         redlock_acquire_names(ours.client, &several.lease, two, 2, &terms, take_hear, &several),

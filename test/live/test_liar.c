@@ -100,7 +100,7 @@ static void gather(char *nodes, size_t size, unsigned sound, struct liar **liars
 
 static void open_with(struct user *user, char *nodes)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = nodes;
     options.request_timeout_ms = 400;
     options.connect_timeout_ms = CONNECT_MS;

@@ -49,7 +49,7 @@ static void begin(struct look *look)
 {
     char text[16];
     int length = snprintf(text, sizeof text, "look-%u", (unsigned)(look - looks));
-    redlock_name name = {.bytes = text, .length = (size_t)length};
+    redlock_name name = {.size = sizeof(redlock_name), .bytes = text, .length = (size_t)length};
     *look = (struct look){0};
     assert_code(redlock_inspect(user.client, &look->lease, &name, 1, on_seen, look), REDLOCK_OK);
 }
@@ -128,7 +128,7 @@ CASE(test_alone_after_dear_ones)
 /* That one of many was late says little. */
 CASE(test_again_and_alone)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.request_timeout_ms = 1000;
     user_end(&user, 1000);
     user_begin(&user, user.loop, cluster.nodes, &options);

@@ -40,7 +40,7 @@ static void lock_one(struct user *by, const void *bytes, size_t length, const vo
                      size_t key_length)
 {
     struct take take;
-    redlock_name name = {.bytes = bytes, .length = length};
+    redlock_name name = {.size = sizeof(redlock_name), .bytes = bytes, .length = length};
     lock_names(&take, by, &name, 1);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
     AWAIT(by, masters_with(key, key_length, redlock_lease_token(take.lease)) == 5);
@@ -50,7 +50,7 @@ static void lock_one(struct user *by, const void *bytes, size_t length, const vo
 
 static void refuse(const void *bytes, size_t length, const char *says)
 {
-    redlock_name name = {.bytes = bytes, .length = length};
+    redlock_name name = {.size = sizeof(redlock_name), .bytes = bytes, .length = length};
     redlock_lease *lease = (void *)&name;
     redlock_code code = redlock_acquire_names(user.client, &lease, &name, 1, NULL, take_hear, NULL);
     assert_code(code, REDLOCK_E_NAME);
@@ -111,7 +111,7 @@ CASE(test_refused_names)
 CASE(test_prefix)
 {
     struct user other;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.prefix = "app one/";
     options.request_timeout_ms = 1000;
     user_open(&other, &cluster, &options);
@@ -119,7 +119,7 @@ CASE(test_prefix)
     lock_one(&other, "redlock:job", 11, "app one/redlock:job", 19);
     char *name = malloc(BIG);
     memset(name, 'n', BIG);
-    redlock_name over = {.bytes = name, .length = BIG - 7};
+    redlock_name over = {.size = sizeof(redlock_name), .bytes = name, .length = BIG - 7};
     struct take take;
     assert_code(redlock_acquire_names(other.client, &take.lease, &over, 1, NULL, take_hear, &take),
                 REDLOCK_E_NAME);
@@ -139,7 +139,7 @@ CASE(test_all_or_none)
 {
     struct take one, all, others;
     struct user rival;
-    redlock_name names[] = {{"a", 1, false}, {"b\0b", 3, false}, {"c", 1, false}};
+    redlock_name names[] = {NAME("a"), NAME("b\0b"), NAME("c")};
     user_open(&rival, &cluster, NULL);
     lock_names(&all, &user, names, 3);
     assert_int_equal(all.told[REDLOCK_ACQUIRED].times, 1);
@@ -169,7 +169,8 @@ CASE(test_counts)
     redlock_name names[REDLOCK_NAMES_MAX + 1];
     char texts[REDLOCK_NAMES_MAX + 1][16];
     for (unsigned i = 0; i <= REDLOCK_NAMES_MAX; i++)
-        names[i] = (redlock_name){.bytes = texts[i],
+        names[i] = (redlock_name){.size = sizeof(redlock_name),
+                                  .bytes = texts[i],
                                   .length = (size_t)snprintf(texts[i], 16, "name %u", i)};
     lock_names(&take, &user, names, REDLOCK_NAMES_MAX);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].times, 1);
@@ -198,7 +199,7 @@ CASE(test_many_long_names)
         char *name = malloc(BIG);
         memset(name, 'A' + (int)i % 26, BIG);
         name[0] = (char)i;
-        names[i] = (redlock_name){.bytes = name, .length = BIG};
+        names[i] = (redlock_name){.size = sizeof(redlock_name), .bytes = name, .length = BIG};
     }
     take_init(&take, &user);
     redlock_lease_options terms = lease_terms(20000, 10000);

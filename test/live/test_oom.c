@@ -54,8 +54,8 @@ static void give_back(struct take *take)
 
 static void hold_and_contend(struct user *user)
 {
-    static const redlock_name one[] = {{"one", 3, false}},
-                              three[] = {{"two", 3, false}, {"one", 3, false}, {"x", 1, false}};
+    static const redlock_name one[] = {NAME("one")},
+                              three[] = {NAME("two"), NAME("one"), NAME("x")};
     struct take first, second;
     ask(&first, user, one, 1, 0);
     if (first.lease)
@@ -233,7 +233,7 @@ typedef void life(struct user *user);
 static bool live(life *life, enum fault fault, unsigned n)
 {
     struct user user = {.loop = ev_loop_new(0)};
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     char why[200] = "";
     options.nodes = cluster.nodes;
     fault_arm(fault, n);
@@ -393,7 +393,7 @@ CASE(test_no_watcher_at_all)
 {
     struct user user;
     struct take take;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     struct ev_loop *loop = ev_loop_new(0);
     options.connect_timeout_ms = 200;
     options.request_timeout_ms = 1000;
@@ -422,7 +422,7 @@ CASE(test_no_watcher_for_a_descriptor)
 {
     redlock *client;
     char why[200];
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     for (unsigned n = 1; n <= 2; n++) {
         fault_arm(FAULT_WATCH_ALL, n);

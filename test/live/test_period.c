@@ -162,7 +162,7 @@ WITH_BOTH(test_shared)
 {
     struct take reader, other, writer;
     redlock_lease_options terms = terms_of(AT_LEAST, 0), write = terms_of(0, 0);
-    terms.shared = true;
+    terms.mode = REDLOCK_SHARED;
     assert_code(take_lock(&reader, &ours, "name", &terms), REDLOCK_OK);
     assert_code(take_release(&reader), REDLOCK_OK);
     assert_code(take_lock(&writer, &theirs, "name", &write), REDLOCK_E_HELD);

@@ -66,7 +66,7 @@ static void wait_for(struct take *take, struct user *user, int64_t count)
 
 static bool is_enqueued(const struct take *take)
 {
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     return redlock_lease_place(take->lease, &place) == REDLOCK_OK && user_is_quiet(take->user);
 }
 
@@ -350,8 +350,8 @@ WITH_ALL(what_cannot_be_is_refused)
 {
     char long_name[REDLOCK_NAME_MAX];
     memset(long_name, 'n', sizeof long_name);
-    static const redlock_name two[] = {{"pool", 4, false}, {"other", 5, false}};
-    static const redlock_name read[] = {{"pool", 4, true}};
+    static const redlock_name two[] = {NAME("pool"), NAME("other")};
+    static const redlock_name read[] = {SHARED_NAME("pool")};
     redlock_lease_options terms = permits(-1, 0);
     redlock_lease *lease;
     refused(two, 1, &terms, "permits is -1");
@@ -361,8 +361,10 @@ WITH_ALL(what_cannot_be_is_refused)
     refused(two, 2, &terms, "permits are of one name");
     refused(read, 1, &terms, "a permit cannot be shared");
     terms.permits = 257;
-    refused(&(redlock_name){long_name, REDLOCK_NAME_MAX, false}, 1, &terms,
-            "a name of 1024 bytes has 256 permits at most");
+    refused(&(redlock_name){.size = sizeof(redlock_name),
+                            .bytes = long_name,
+                            .length = REDLOCK_NAME_MAX},
+            1, &terms, "a name of 1024 bytes has 256 permits at most");
     assert_code(redlock_attach(ours.client, &lease, two, 1, "token", &terms, take_hear, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(redlock_last_error(ours.client), "cannot be taken over"));

@@ -101,10 +101,11 @@ static void go_on(void)
 static void provoke(struct stage *stage)
 {
     redlock *client = stage->user.client;
-    redlock_name name = {.bytes = "first", .length = 5};
+    redlock_name name = NAME("first");
     redlock_lease_options terms = lease_terms(1500, 0);
-    terms.renew = stage->kind != REDLOCK_LOST;
-    terms.shared = stage->kind == REDLOCK_NOT_CHANGED;
+    terms.no_renew = stage->kind == REDLOCK_LOST;
+    if (stage->kind == REDLOCK_NOT_CHANGED)
+        terms.mode = REDLOCK_SHARED;
     terms.fence = stage->kind == REDLOCK_ANNOUNCED;
     if (stage->kind == REDLOCK_SEEN) {
         assert_code(redlock_inspect(client, &stage->lease, &name, 1, act, stage), REDLOCK_OK);
@@ -139,7 +140,7 @@ static void play(redlock_event_kind kind, enum deed deed)
     memset(&stage, 0, sizeof stage);
     stage.kind = kind;
     stage.deed = deed;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.request_timeout_ms = 300;
     user_open(&stage.user, &cluster, &options);
     struct ev_loop *loop = stage.user.loop;
@@ -195,7 +196,7 @@ CASE(test_free_when_ready)
     unsigned ready = 0;
     redlock *client;
     struct ev_loop *loop = ev_loop_new(0);
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.on_ready = free_when_ready;
     options.data = &ready;
@@ -242,7 +243,7 @@ CASE(test_changes_of_nodes_are_told)
     redlock *client;
     struct changes changes = {0};
     struct ev_loop *loop = ev_loop_new(0);
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.on_node = note_change;
     options.data = &changes;
@@ -293,7 +294,7 @@ CASE(test_free_when_logged)
 {
     struct user user = {.loop = ev_loop_new(0)};
     struct logged logged = {0};
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.on_log = free_when_logged;
     options.data = &logged;
@@ -354,7 +355,7 @@ CASE(test_names_are_looked_up)
     struct take take;
     redlock_node node;
     char nodes[400];
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     snprintf(nodes, sizeof nodes,
              "%s://:%s@localhost:%d %s://:%s@localhost:%d redis://no-such-host.invalid:%d",
              cluster_scheme(), cluster.passwords[0], cluster.ports[0], cluster_scheme(),
@@ -476,7 +477,7 @@ CASE(test_answers_are_read_before_masters_are_judged)
     enum { TIMEOUT_MS = 100 };
     struct user user;
     struct take take;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.request_timeout_ms = TIMEOUT_MS;
     options.connect_timeout_ms = 5000;
     user_open(&user, &cluster, &options);
@@ -562,7 +563,7 @@ CASE(test_closed_comes_after_all_releases)
     for (unsigned i = 0; i < MANY; i++) {
         char text[16];
         snprintf(text, sizeof text, "none %u", i);
-        redlock_name name = {.bytes = text, .length = strlen(text)};
+        redlock_name name = redlock_name_of(text);
         redlock_lease *lease;
         assert_code(
             redlock_release_token(user.client, &lease, &name, 1, "nobody", note_release, &releases),

@@ -51,7 +51,7 @@ static void hear(redlock_lease *lease, const redlock_event *event, void *data);
 static void ask(struct race *race)
 {
     char name[16];
-    redlock_name names[2] = {{name, 0, false}, {"second", 6, false}};
+    redlock_name names[2] = {{.size = sizeof(redlock_name), .bytes = name}, NAME("second")};
     redlock_lease_options terms = lease_terms(3000, below(3) ? 0 : below(40));
     names[0].length = (size_t)snprintf(name, sizeof name, "race %u", below(4) ? below(1000) : 7);
     unsigned count = below(5) ? 1 : 2;

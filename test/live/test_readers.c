@@ -17,7 +17,7 @@
 static redlock_lease_options reading(int64_t ttl_ms, int64_t wait_ms)
 {
     redlock_lease_options options = lease_terms(ttl_ms, wait_ms);
-    options.shared = true;
+    options.mode = REDLOCK_SHARED;
     return options;
 }
 
@@ -134,10 +134,10 @@ CASE(ten_thousand_readers_of_one_client)
 static void attach(struct take *take, struct user *user, const char *token, bool shared)
 {
     redlock_lease_options terms = lease_terms(TTL, 0);
-    redlock_name name = REDLOCK_NAME_INIT;
+    redlock_name name = {.size = sizeof(redlock_name)};
     name.bytes = "name";
     name.length = 4;
-    name.shared = shared;
+    name.mode = mode_of(shared);
     take_init(take, user);
     assert_code(
         redlock_attach(user->client, &take->lease, &name, 1, token, &terms, take_hear, take),
@@ -148,7 +148,8 @@ static void attach(struct take *take, struct user *user, const char *token, bool
 static redlock_code release_token(struct user *user, const char *token, bool shared)
 {
     struct take take;
-    redlock_name name = {.bytes = "name", .length = 4, .shared = shared};
+    redlock_name name = redlock_name_of("name");
+    name.mode = mode_of(shared);
     take_init(&take, user);
     assert_code(redlock_release_token(user->client, &take.lease, &name, 1, token, take_hear, &take),
                 REDLOCK_OK);
@@ -162,7 +163,7 @@ static void leave_to_others(char token[200], struct user *user, bool shared)
 {
     struct take take;
     redlock_lease_options terms = lease_terms(20000, 0);
-    terms.shared = shared;
+    terms.mode = mode_of(shared);
     assert_code(take_lock(&take, user, "name", &terms), REDLOCK_OK);
     snprintf(token, 200, "%s", redlock_lease_token(take.lease));
     assert_code(redlock_lease_detach(take.lease), REDLOCK_OK);
@@ -217,7 +218,7 @@ CASE(a_release_by_token_needs_no_mode)
 CASE(the_marker_is_nobodys_token)
 {
     struct take reader, take;
-    const redlock_name name = {.bytes = "name", .length = 4, .shared = true};
+    const redlock_name name = SHARED_NAME("name");
     read_it(&reader, &user);
     take_init(&take, &user);
     assert_code(

@@ -13,7 +13,7 @@
 
 static redlock_options short_ttl(void)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.max_ttl_ms = TTL;
     options.clock_skew_ms = 50;

@@ -175,7 +175,7 @@ static void note_holder(const redlock_sync_lease *lease)
 static void race_once(redlock_sync *client, unsigned round)
 {
     redlock_sync_lease *lease;
-    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     bool waits = round % 10 == 9;
     terms.fence = true;
     terms.ttl_ms = 5000;

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#define NAME     "starvation"
+#define FOUGHT   "starvation"
 #define CLIENTS  4  /* of readers */
 #define READERS  16 /* of all of them */
 #define TRIES    4  /* of the readers do not wait: they try again, as soon as they are refused */
@@ -72,9 +72,9 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 static void ask(struct reader *reader)
 {
     redlock_lease_options terms = lease_terms(10000, reader->tries ? 0 : REDLOCK_FOREVER);
-    terms.shared = true;
+    terms.mode = REDLOCK_SHARED;
     assert_code(
-        redlock_acquire(reader->user->client, &reader->lease, NAME, &terms, on_event, reader),
+        redlock_acquire(reader->user->client, &reader->lease, FOUGHT, &terms, on_event, reader),
         REDLOCK_OK);
 }
 
@@ -122,7 +122,7 @@ static double write_once(void)
     longest = 0;
     written = false;
     int64_t asked = now_us(), held_up = writer.held_up_us;
-    take_ask(&writing, &writer, NAME, &terms);
+    take_ask(&writing, &writer, FOUGHT, &terms);
     AWAIT(&writer, has(&writing));
     assert_int_equal(reading(), 0);
     int64_t waited = writing.told[REDLOCK_ACQUIRED].at_us - asked - (writer.held_up_us - held_up);

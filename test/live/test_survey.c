@@ -150,12 +150,19 @@ CASE(test_a_master_that_goes_is_told_once)
     user_close(&user, 1000);
 }
 
+static redlock_code release_slot(struct take *take, struct user *by, int slot, const char *token)
+{
+    redlock_name name = NAME("pool");
+    name.mode = REDLOCK_SLOT;
+    name.slot = slot;
+    return redlock_release_token(by->client, &take->lease, &name, 1, token, take_hear, take);
+}
+
 CASE(test_wrong_calls)
 {
     struct user user;
     struct sight sight = {0};
     struct take take;
-    redlock_name name = {.bytes = "pool", .length = 4};
     user_open(&user, &cluster, NULL);
     assert_code(redlock_survey_begin(user.client, NULL, false, on_found, &sight),
                 REDLOCK_E_ARGUMENT);
@@ -165,23 +172,16 @@ CASE(test_wrong_calls)
     redlock_survey_free(NULL);
     static const int slots[] = {-1, REDLOCK_PERMITS_MAX, INT32_MAX, INT32_MIN};
     for (unsigned i = 0; i < COUNT(slots); i++)
-        assert_code(redlock_release_permit(user.client, &take.lease, &name, slots[i], "token",
-                                           take_hear, &take),
-                    REDLOCK_E_ARGUMENT);
-    assert_says(redlock_last_error(user.client), "a slot is 0 to 1023");
-    assert_code(redlock_release_permit(user.client, &take.lease, &name, 0, REDLOCK_READERS,
-                                       take_hear, &take),
-                REDLOCK_E_ARGUMENT);
+        assert_code(release_slot(&take, &user, slots[i], "token"), REDLOCK_E_ARGUMENT);
+    assert_says(redlock_last_error(user.client), "a slot is of one name, and 0 to 1023");
+    assert_code(release_slot(&take, &user, 0, REDLOCK_READERS), REDLOCK_E_ARGUMENT);
     user_close(&user, 1000);
 }
 
 static redlock_code release_permit(struct take *take, struct user *by, int slot, const char *token)
 {
-    redlock_name name = {.bytes = "pool", .length = 4};
     take_init(take, by);
-    assert_code(
-        redlock_release_permit(by->client, &take->lease, &name, slot, token, take_hear, take),
-        REDLOCK_OK);
+    assert_code(release_slot(take, by, slot, token), REDLOCK_OK);
     AWAIT(by, take->told[REDLOCK_RELEASED].times);
     redlock_lease_free(take->lease);
     return take->told[REDLOCK_RELEASED].event.code;

@@ -29,7 +29,7 @@ static int64_t ms_since(int64_t since)
 WITH_CLEAN_CLIENT(a_lease_from_acquire_to_free)
 {
     redlock_sync_lease *lease;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     int64_t since = now_us();
     assert_code(redlock_sync_acquire(client, &lease, "one", NULL, &result), REDLOCK_OK);
     assert_code(result.code, REDLOCK_OK);
@@ -64,7 +64,7 @@ CASE(bad_clients_are_refused)
 {
     char why[256] = "";
     redlock_sync *client = (redlock_sync *)state;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = "redis://";
     assert_code(redlock_sync_open(&client, &options, why, sizeof why), REDLOCK_E_NODES);
     assert_null(client);
@@ -87,7 +87,7 @@ static void refuse_acquire(redlock_sync *client, const char *name,
                            const redlock_lease_options *options, redlock_code code)
 {
     redlock_sync_lease *lease = (redlock_sync_lease *)client;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_acquire(client, &lease, name, options, &result), code);
     assert_code(result.code, code);
     assert_true(result.text[0]);
@@ -116,7 +116,7 @@ static void leave_as_many_as_usual(void)
 
 static redlock_code open_with_descriptors(redlock_sync **client, unsigned left, char why[200])
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.request_timeout_ms = 5000;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
@@ -142,7 +142,7 @@ CASE(without_descriptors_for_masters_it_goes_on_trying)
 {
     redlock_sync *client;
     redlock_sync_lease *lease;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     char why[200] = "";
     redlock_code code = open_with_descriptors(&client, OWN, why);
     if (!code)
@@ -187,21 +187,19 @@ WITH_CLEAN_CLIENT(bad_leases_are_refused)
     redlock_sync_lease_free(NULL);
 }
 
-/* A result of a program that was compiled when it was shorter. */
-WITH_CLEAN_CLIENT(a_shorter_result_is_not_overrun)
+WITH_CLEAN_CLIENT(a_result_of_unknown_size_is_left_alone)
 {
-    struct {
-        redlock_sync_result result;
-        char behind[8];
-    } space;
-    memset(&space, 'x', sizeof space);
-    space.result.size = offsetof(redlock_sync_result, rounds);
+    static const size_t wrong[] = {0, 3, offsetof(redlock_sync_result, rounds), SIZE_MAX};
     redlock_sync_lease *lease;
-    assert_code(redlock_sync_acquire(client, &lease, "short", NULL, &space.result), REDLOCK_OK);
-    assert_int_equal(space.result.masters, 5);
-    assert_int_equal(space.result.size, offsetof(redlock_sync_result, rounds));
-    assert_memory_equal(&space.result.rounds, "xxxx", 4);
-    give_back(lease);
+    redlock_sync_result result, before;
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memset(&result, 'x', sizeof result);
+        result.size = wrong[i];
+        memcpy(&before, &result, sizeof before);
+        assert_code(redlock_sync_acquire(client, &lease, "sized", NULL, &result),
+                    REDLOCK_E_ARGUMENT);
+        assert_memory_equal(&result, &before, sizeof before);
+    }
 }
 
 /* ---- Waiting, and its end ---- */
@@ -210,7 +208,7 @@ CASE(waiting_ends_in_time)
 {
     redlock_sync *holder = open_on(&cluster), *client = open_on(&cluster);
     redlock_sync_lease *other, *lease = take(holder, "busy", NULL);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     for (int64_t wait = 0; wait <= 400; wait += 400) {
         redlock_lease_options options = terms(10000, wait);
         int64_t since = now_us();
@@ -230,7 +228,7 @@ CASE(readiness_is_told)
 {
     char why[1024];
     redlock_sync *client;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = "redis://127.0.0.1:1,redis://127.0.0.1:2,redis://127.0.0.1:3";
     assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
     assert_code(redlock_sync_ready(client, REDLOCK_FOREVER, why, sizeof why),
@@ -259,10 +257,10 @@ struct waiter {
 static void *wait_for_ever(void *data)
 {
     struct waiter *waiter = data;
-    redlock_name name = {.bytes = waiter->name, .length = strlen(waiter->name)};
     redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
-    waiter->code = redlock_sync_acquire_names(waiter->client, &waiter->lease, &name, 1, &options,
-                                              NULL, waiter, NULL);
+    options.data = waiter;
+    waiter->code =
+        redlock_sync_acquire(waiter->client, &waiter->lease, waiter->name, &options, NULL);
     atomic_store(&waiter->done, true);
     return NULL;
 }
@@ -521,7 +519,7 @@ static int64_t kept_by_masters(const char *name, int64_t since)
 WITH_CLEAN_CLIENT(never_more_than_the_masters_keep)
 {
     redlock_lease_options options = terms(2000, 0);
-    options.renew = false;
+    options.no_renew = true;
     redlock_sync_lease *lease = take(client, "kept", &options);
     int64_t begin = now_us();
     for (int64_t valid = 1; valid > 0;) {
@@ -604,12 +602,11 @@ static void on_event(const redlock_event *event, void *data)
 static redlock_sync_lease *take_and_watch(redlock_sync *client, const char *text, struct loss *loss)
 {
     redlock_sync_lease *lease;
-    redlock_name name = {.bytes = text, .length = strlen(text)};
     redlock_lease_options options = terms(3000, 0);
     options.margin_ms = 1000; /* a busy machine does not tell it that late */
-    assert_code(
-        redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event, loss, NULL),
-        REDLOCK_OK);
+    options.on_event = on_event;
+    options.data = loss;
+    assert_code(redlock_sync_acquire(client, &lease, text, &options, NULL), REDLOCK_OK);
     atomic_store(&loss->lease, lease);
     return lease;
 }
@@ -621,7 +618,7 @@ CASE(loss_of_a_quorum_is_told_before_the_end)
     redlock_sync *client = open_on(&mortal);
     struct loss loss = {.code = REDLOCK_OK};
     redlock_sync_lease *other, *lease = take_and_watch(client, "mortal", &loss);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     cluster_do(&mortal, "kill 1 2 3");
     AWAIT(atomic_load(&loss.lost));
     assert_code(loss.code, REDLOCK_E_EXPIRED);
@@ -682,12 +679,11 @@ WITH_CLEAN_CLIENT(a_lease_may_be_freed_by_its_callback)
 {
     struct freed freed = {.done = false};
     redlock_sync_lease *lease;
-    redlock_name name = {.bytes = "freed", .length = 5};
     redlock_lease_options options = terms(1000, 0);
-    options.renew = false;
-    assert_code(
-        redlock_sync_acquire_names(client, &lease, &name, 1, &options, on_event_free, &freed, NULL),
-        REDLOCK_OK);
+    options.no_renew = true;
+    options.on_event = on_event_free;
+    options.data = &freed;
+    assert_code(redlock_sync_acquire(client, &lease, "freed", &options, NULL), REDLOCK_OK);
     atomic_store(&freed.lease, lease);
     AWAIT(atomic_load(&freed.done));
 }
@@ -744,7 +740,7 @@ static unsigned entries(const char *path)
 
 CASE(opened_and_closed_200_times)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.connect_timeout_ms = options.request_timeout_ms = 5000;
     unsigned descriptors = 0, threads = entries("/proc/self/task");
@@ -910,7 +906,7 @@ static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
         return wrong;
 #ifndef __SANITIZE_THREAD__ /* it allows no new thread in a child */
     redlock_sync_lease *other;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.connect_timeout_ms = options.request_timeout_ms = 5000;
     if (redlock_sync_open(&client, &options, NULL, 0))

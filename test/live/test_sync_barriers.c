@@ -58,7 +58,7 @@ WITH_CLIENT(test_threads_go_in_step)
 WITH_CLIENT(test_who_waits_in_vain_leaves)
 {
     redlock_barrier_result passage;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     redlock_barrier_options options = barrier(2, 0, 200);
     assert_code(redlock_sync_barrier_arrive(client, "gate", &options, &passage, &result),
                 REDLOCK_E_NOT_PASSED);
@@ -72,7 +72,7 @@ WITH_CLIENT(test_what_is_refused)
 {
     redlock_barrier_result passage;
     redlock_barrier_options options = barrier(0, 0, 0);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_barrier_arrive(client, "gate", &options, &passage, &result),
                 REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(result.text, "1 to 256 parties"));

@@ -14,7 +14,7 @@ static redlock_lease_options fenced(bool shared)
 {
     redlock_lease_options options = terms(10000, 10000);
     options.fence = true;
-    options.shared = shared;
+    options.mode = mode_of(shared);
     return options;
 }
 
@@ -102,8 +102,10 @@ static void *call_it(void *data)
 static void begin(struct caller *caller, redlock_code (*call)(struct caller *),
                   redlock_sync *client, redlock_sync_lease *lease)
 {
-    *caller = (struct caller){
-        .call = call, .client = client, .lease = lease, .result = REDLOCK_SYNC_RESULT_INIT};
+    *caller = (struct caller){.call = call,
+                              .client = client,
+                              .lease = lease,
+                              .result = {.size = sizeof(redlock_sync_result)}};
     assert_int_equal(pthread_create(&caller->thread, NULL, call_it, caller), 0);
 }
 
@@ -146,7 +148,7 @@ WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
 {
     redlock_sync *elsewhere = open_on(&cluster);
     redlock_sync_lease *lease = take_alone(client, "let-in");
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     int64_t fence = redlock_sync_lease_fence(lease);
     struct caller reader;
     begin(&reader, take_it_shared, elsewhere, NULL);
@@ -171,7 +173,7 @@ WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
 WITH_CLEAN_CLIENT(the_only_reader_becomes_the_writer)
 {
     redlock_sync_lease *lease = take_shared(client, "only");
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     int64_t fence = redlock_sync_lease_fence(lease);
     assert_true(fence > 0);
     assert_reads(lease);
@@ -193,7 +195,7 @@ CASE(what_is_no_change_is_refused)
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *reader = take_shared(client, "reads"),
                        *writer = take_alone(client, "writes");
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT, no_size = {0};
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)}, no_size = {0};
     assert_code(redlock_sync_lease_downgrade(reader, &result), REDLOCK_E_STATE);
     assert_says(result.text, "shared already");
     assert_code(redlock_sync_lease_upgrade(writer, &result), REDLOCK_E_STATE);
@@ -470,7 +472,7 @@ WITH_CLEAN_CLIENT(a_downgrade_ends_with_its_lease)
 {
     redlock_lease_options options = terms(2000, 0);
     redlock_sync_lease *lease = take(client, "ends", &options);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     cluster_do(&cluster, "pause 1 2 3");
     redlock_code code = redlock_sync_lease_downgrade(lease, &result);
     int64_t valid = redlock_sync_lease_valid_for(lease);
@@ -486,7 +488,7 @@ CASE(an_upgrade_without_a_quorum_changes_nothing)
 {
     redlock_sync *client = open_patient(&cluster, 700);
     redlock_sync_lease *lease = take_shared(client, "no-quorum");
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     struct caller upgrade;
     cluster_do(&cluster, "pause 1 2 3");
     begin(&upgrade, upgrade_it, NULL, lease);

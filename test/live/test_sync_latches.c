@@ -12,7 +12,7 @@
 CASE(test_each_call)
 {
     redlock_latch_result tally;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     redlock_latch_options options = REDLOCK_LATCH_INIT;
     redlock_sync *client = open_on(&cluster);
     options.wait_ms = 0;

@@ -72,11 +72,11 @@ static void note_loss(const redlock_event *event, void *data)
 static void *acquire(void *data)
 {
     struct sleeper *sleeper = data;
-    redlock_name name = {.bytes = "late", .length = 4};
     redlock_lease_options options = terms(1500, 60000);
-    options.renew = false;
-    sleeper->code = redlock_sync_acquire_names(sleeper->client, &sleeper->lease, &name, 1, &options,
-                                               note_loss, sleeper, NULL);
+    options.no_renew = true;
+    options.on_event = note_loss;
+    options.data = sleeper;
+    sleeper->code = redlock_sync_acquire(sleeper->client, &sleeper->lease, "late", &options, NULL);
     return NULL;
 }
 

@@ -29,7 +29,7 @@ WITH_CLIENT(test_a_thread_leads)
     assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
     assert_true(leader.term == 0 && leader.length == 0);
     redlock_sync_lease *lease = lead("name");
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_lease_announce(lease, "blue", 4, &result), REDLOCK_OK);
     assert_true(result.granted >= MASTERS / 2 + 1);
     assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
@@ -53,7 +53,7 @@ WITH_CLIENT(test_what_cannot_be_announced)
     static char value[REDLOCK_VALUE_MAX + 1];
     redlock_lease_options options = terms(TTL, 0);
     redlock_sync_lease *plain = take(client, "plain", &options);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_lease_announce(plain, "x", 1, &result), REDLOCK_E_STATE);
     assert_non_null(strstr(result.text, "fence"));
     give_back(plain);

@@ -10,7 +10,7 @@ static redlock_sync_result result;
 
 static int open_one(void **state)
 {
-    result = (redlock_sync_result)REDLOCK_SYNC_RESULT_INIT;
+    result = (redlock_sync_result){.size = sizeof(redlock_sync_result)};
     return client_open(state);
 }
 
@@ -56,9 +56,9 @@ TEST(test_acquire_names)
 {
     redlock_sync_lease *lease;
     redlock_lease_options options = terms(10000, 0);
-    redlock_name names[] = {{.bytes = in_text("three"), .length = 5},
-                            {.bytes = in_votes("four"), .length = 4}};
-    assert_code(redlock_sync_acquire_names(client, &lease, names, 2, &options, NULL, NULL, &result),
+    redlock_name names[] = {{.size = sizeof(redlock_name), .bytes = in_text("three"), .length = 5},
+                            {.size = sizeof(redlock_name), .bytes = in_votes("four"), .length = 4}};
+    assert_code(redlock_sync_acquire_names(client, &lease, names, 2, &options, &result),
                 REDLOCK_OK);
     is_held("three");
     is_held("four");

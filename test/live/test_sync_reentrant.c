@@ -21,7 +21,7 @@ static redlock_lease_options again(int64_t ttl_ms)
 static redlock_lease_options again_as(bool shared)
 {
     redlock_lease_options options = again(10000);
-    options.shared = shared;
+    options.mode = mode_of(shared);
     return options;
 }
 
@@ -35,7 +35,7 @@ static void refuse_with(redlock_sync *client, const char *name,
                         const redlock_lease_options *options, redlock_code code, const char *says)
 {
     redlock_sync_lease *lease;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_acquire(client, &lease, name, options, &result), code);
     assert_null(lease);
     assert_code(result.code, code);
@@ -52,14 +52,14 @@ static redlock_code try_names(redlock_sync *client, const redlock_name *names, s
                               bool shared, redlock_sync_lease **lease, redlock_sync_result *result)
 {
     redlock_lease_options options = again_as(shared);
-    return redlock_sync_acquire_names(client, lease, names, count, &options, NULL, NULL, result);
+    return redlock_sync_acquire_names(client, lease, names, count, &options, result);
 }
 
 static void refuse_names(redlock_sync *client, const redlock_name *names, size_t count,
                          const char *says)
 {
     redlock_sync_lease *lease;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(try_names(client, names, count, false, &lease, &result), REDLOCK_E_STATE);
     assert_null(lease);
     assert_says(result.text, says);
@@ -70,7 +70,7 @@ static void in_and_out(redlock_sync *client, const redlock_name *names, size_t c
                        const redlock_sync_lease *lease)
 {
     redlock_sync_lease *inner;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     if (try_names(client, names, count, shared, &inner, &result))
         fail_msg("once more: %s", result.text);
     assert_ptr_equal(inner, lease);
@@ -186,7 +186,7 @@ WITH_CLEAN_CLIENT(the_same_thread_gets_the_same_lease)
 {
     redlock_sync_lease *lease = enter(client, "same"), *inner;
     redlock_lease_options options = again(10000);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_acquire(client, &inner, "same", &options, &result), REDLOCK_OK);
     assert_ptr_equal(inner, lease);
     assert_code(result.code, REDLOCK_OK);
@@ -287,10 +287,10 @@ WITH_CLEAN_CLIENT(after_the_last_release_it_is_a_new_lease)
 WITH_CLEAN_CLIENT(several_names_are_a_set)
 {
     redlock_sync_lease *lease, *other;
-    redlock_name names[] = {{"a", 1, false}, {"b", 1, false}, {"c", 1, false}};
-    redlock_name turned[] = {{"c", 1, false}, {"a", 1, false}, {"b", 1, false}};
-    redlock_name beside[] = {{"b", 1, false}, {"d", 1, false}};
-    redlock_name apart = {"d", 1, false}, one[] = {{"a", 1, false}, {"a", 1, false}};
+    redlock_name names[] = {NAME("a"), NAME("b"), NAME("c")};
+    redlock_name turned[] = {NAME("c"), NAME("a"), NAME("b")};
+    redlock_name beside[] = {NAME("b"), NAME("d")};
+    redlock_name apart = NAME("d"), one[] = {NAME("a"), NAME("a")};
     redlock_name four[] = {names[0], names[1], names[2], apart};
     assert_code(try_names(client, names, 3, false, &lease, NULL), REDLOCK_OK);
     in_and_out(client, turned, 3, false, lease);
@@ -311,7 +311,7 @@ WITH_CLEAN_CLIENT(several_names_are_a_set)
 WITH_CLEAN_CLIENT(what_is_wrong_is_refused_as_ever)
 {
     redlock_sync_lease *lease = enter(client, "wrong");
-    redlock_name none = {0};
+    redlock_name none = {.size = sizeof none};
     redlock_lease_options options = again(INT64_MAX);
     refuse(client, NULL, REDLOCK_E_NAME, "empty");
     refuse(client, "", REDLOCK_E_NAME, "empty");
@@ -338,12 +338,9 @@ WITH_CLEAN_CLIENT(others_are_kept_out)
     redlock_sync *other = open_on(&cluster);
     redlock_sync_lease *lease = enter(client, "mine");
     redlock_lease_options plain = terms(10000, 0);
-    redlock_lease_options older = again(10000);
-    older.size = offsetof(redlock_lease_options, reentrant);
     assert_code(elsewhere(enter_it, client, "mine", NULL), REDLOCK_E_HELD);
     refuse(other, "mine", REDLOCK_E_HELD, "");
     refuse_with(client, "mine", &plain, REDLOCK_E_HELD, "");
-    refuse_with(client, "mine", &older, REDLOCK_E_HELD, "");
     refuse_with(client, "mine", NULL, REDLOCK_E_HELD, "");
     assert_ptr_equal(enter(client, "mine"), lease);
     give_back(lease);
@@ -438,7 +435,7 @@ WITH_CLEAN_CLIENT(a_lost_lease_is_not_acquired_once_more)
 {
     redlock_lease_options options = again(3000);
     redlock_sync_lease *lease = take(client, "lost", &options);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_ptr_equal(take(client, "lost", &options), lease);
     take_away("lost");
     AWAIT(redlock_sync_lease_valid_for(lease) == 0);
@@ -465,7 +462,7 @@ WITH_CLEAN_CLIENT(each_loss_has_its_code)
     options.max_hold_ms = 100;
     redlock_sync_lease *capped = take(client, "capped", &options);
     options.max_hold_ms = 0;
-    options.renew = false;
+    options.no_renew = true;
     redlock_sync_lease *ended = take(client, "ended", &options);
     AWAIT(redlock_sync_lease_valid_for(capped) == 0 && redlock_sync_lease_valid_for(ended) == 0);
     AWAIT(stats_now(client).lost >= 2);
@@ -484,9 +481,9 @@ static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
 {
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease, *inner;
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     redlock_lease_options options = again(ttl_ms);
-    options.renew = false;
+    options.no_renew = true;
     options.margin_ms = margin_ms;
     lease = take(client, "margin", &options);
     struct pause pause;
@@ -516,8 +513,8 @@ static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
 CASE(within_its_margin_it_is_as_good_as_lost)
 {
     until_its_margin(2000, 1800, 1800);
-    until_its_margin(1000, -1, 50);
-    until_its_margin(300, 0, 0);
+    until_its_margin(1000, 0, 50);
+    until_its_margin(300, REDLOCK_ZERO, 0);
 }
 
 /* LOST is told late, and nobody may believe meanwhile that he gave back what he had. */
@@ -525,14 +522,14 @@ WITH_CLEAN_CLIENT(a_release_after_its_end_says_so)
 {
     redlock_sync_lease *lease, *inner;
     redlock_lease_options options = again(300);
-    options.renew = false;
+    options.no_renew = true;
     lease = take(client, "over", &options);
     inner = take(client, "over", &options);
     assert_ptr_equal(inner, lease);
     struct pause pause;
     begin_pause(&pause, client);
     AWAIT(redlock_sync_lease_valid_for(lease) == 0);
-    redlock_sync_result result = REDLOCK_SYNC_RESULT_INIT;
+    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_lease_release(inner, &result), REDLOCK_E_GONE);
     assert_says(result.text, "before its validity ended");
     end_pause(&pause);
@@ -631,7 +628,7 @@ CASE(a_closed_client_lets_nobody_in)
 WITH_CLEAN_CLIENT(a_reader_inside_a_writer_but_no_writer_inside_a_reader)
 {
     redlock_lease_options reads = again_as(true), writes = again_as(false);
-    redlock_name name = {"mode", 4, false};
+    redlock_name name = NAME("mode");
     redlock_sync_lease *lease = take(client, "mode", &writes);
     in_and_out(client, &name, 1, true, lease);
     assert_true(redlock_sync_lease_exclusive_for(lease) > 0);
@@ -655,12 +652,12 @@ WITH_CLEAN_CLIENT(each_name_has_its_mode)
 {
     redlock_lease_options reads = terms(10000, 0);
     redlock_sync_lease *lease, *beside;
-    redlock_name names[] = {{"x", 1, false}, {"s", 1, true}};
-    redlock_name turned[] = {{"s", 1, true}, {"x", 1, false}};
-    redlock_name crossed[] = {{"s", 1, false}, {"x", 1, true}};
-    redlock_name readers[] = {{"s", 1, true}, {"x", 1, true}};
-    redlock_name writers[] = {{"s", 1, false}, {"x", 1, false}};
-    reads.shared = true;
+    redlock_name names[] = {NAME("x"), SHARED_NAME("s")};
+    redlock_name turned[] = {SHARED_NAME("s"), NAME("x")};
+    redlock_name crossed[] = {NAME("s"), SHARED_NAME("x")};
+    redlock_name readers[] = {SHARED_NAME("s"), SHARED_NAME("x")};
+    redlock_name writers[] = {NAME("s"), NAME("x")};
+    reads.mode = REDLOCK_SHARED;
     assert_code(try_names(client, names, 2, false, &lease, NULL), REDLOCK_OK);
     in_and_out(client, turned, 2, false, lease);
     in_and_out(client, readers, 2, false, lease);
@@ -689,7 +686,7 @@ WITH_CLEAN_CLIENT(each_name_has_its_mode)
 WITH_CLEAN_CLIENT(a_fence_is_that_of_the_first)
 {
     redlock_lease_options plain = again(10000), fenced = again(10000);
-    redlock_name name = {"fence", 5, false};
+    redlock_name name = NAME("fence");
     fenced.fence = true;
     redlock_sync_lease *lease = take(client, "fence", &plain);
     refuse_with(client, "fence", &fenced, REDLOCK_E_STATE, "in the first acquire");

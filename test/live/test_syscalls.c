@@ -28,7 +28,7 @@ static void next_one(redlock_lease *lease, const redlock_event *event, void *dat
         _exit(0); /* the keys expire, or the masters end */
     char name[32];
     redlock_lease_options terms = lease_terms(30000, 0);
-    terms.renew = false;
+    terms.no_renew = true;
     snprintf(name, sizeof name, "%ld %u", (long)getpid(), wanted);
     if (redlock_acquire(driven, &lease, name, &terms, next_one, NULL))
         _exit(2);
@@ -44,7 +44,7 @@ static void ready(redlock *client, redlock_code code, const char *text, void *da
 
 static int drive(const char *count)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.on_ready = ready;
     options.request_timeout_ms = 5000; /* tracing is slow */
     wanted = (unsigned)atoi(count);

@@ -26,7 +26,7 @@ static bool is_up(const struct user *user, unsigned master)
 /* However slow this machine is. */
 static void open_patiently(struct user *user, redlock_options *given)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     if (given)
         options = *given;
     options.nodes = cluster.nodes;
@@ -115,7 +115,7 @@ CASE(test_certificates_are_replaced)
 CASE(test_the_name_must_be_right)
 {
     struct user user;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.tls_name = "redis.test";
     certify("named", "DNS:redis.test", false);
     show(1, "named");
@@ -136,7 +136,7 @@ CASE(test_masters_that_want_a_certificate)
 {
     struct user user;
     char cert[100], key[100];
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     snprintf(cert, sizeof cert, "%s/tls/client.crt", cluster.dir);
     snprintf(key, sizeof key, "%s/tls/client.key", cluster.dir);
     cluster_tell_all(&cluster, "CONFIG SET tls-auth-clients yes");
@@ -157,7 +157,7 @@ CASE(test_the_terms_of_the_address_go_first)
     struct user user;
     char ca[100], why[300];
     redlock *client;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     snprintf(ca, sizeof ca, "%s", getenv("REDLOCK_TLS_CA"));
     setenv("REDLOCK_TLS_CA", "/nowhere", 1);
     open_patiently(&user, NULL);
@@ -198,7 +198,7 @@ CASE(test_a_handshake_that_stalls)
 {
     struct user user;
     struct take take;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.connect_timeout_ms = 1000;
     cluster_do(&cluster, "pause 3");
@@ -220,7 +220,7 @@ CASE(test_the_wrong_kind_of_port)
     char nodes[200];
     snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d", cluster.passwords[0],
              cluster.ports[0]);
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = nodes;
     user_open(&user, NULL, &options);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);

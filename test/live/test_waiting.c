@@ -396,7 +396,7 @@ ON_A_LOOP(test_a_dead_waiter_delays_the_next)
 static void after_the_holder(int64_t ttl_ms, bool fence)
 {
     redlock_lease_options terms = patient(), unrenewed = lease_terms(ttl_ms, 0);
-    unrenewed.renew = false;
+    unrenewed.no_renew = true;
     terms.fence = fence;
     int64_t begin = now_us();
     assert_code(take_lock(&holder, &users[0], "dead holder", &unrenewed), REDLOCK_OK);
@@ -467,7 +467,7 @@ ON_A_LOOP(test_strangers_are_waited_for)
 ON_A_LOOP(test_places)
 {
     static struct take takes[4], local;
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     redlock_lease_options terms = patient();
     join_up_to(4);
     hold(&takes[0], &users[0], "place");

@@ -98,7 +98,7 @@ static void on_closed(redlock *client, unsigned left, void *data)
 void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
                 const redlock_options *options)
 {
-    redlock_options all = REDLOCK_OPTIONS_INIT;
+    redlock_options all = {.size = sizeof(redlock_options)};
     char why[256] = "";
     *user = (struct user){.loop = loop};
     all.request_timeout_ms = PATIENCE_MS;
@@ -116,7 +116,7 @@ void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
 
 redlock_options impatient(void)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.request_timeout_ms = 50;
     return options;
 }
@@ -218,7 +218,7 @@ void take_hear(redlock_lease *lease, const redlock_event *event, void *data)
 
 redlock_lease_options lease_terms(int64_t ttl_ms, int64_t wait_ms)
 {
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
     options.ttl_ms = ttl_ms;
     options.wait_ms = wait_ms;
     return options;
@@ -262,7 +262,7 @@ redlock_code take_release(struct take *take)
 
 void take_inspect(struct take *take, struct user *user, const char *name)
 {
-    redlock_name one = {.bytes = name, .length = strlen(name)};
+    redlock_name one = redlock_name_of(name);
     take_init(take, user);
     assert_code(redlock_inspect(user->client, &take->lease, &one, 1, take_hear, take), REDLOCK_OK);
     AWAIT(user, take->told[REDLOCK_SEEN].times);

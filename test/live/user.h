@@ -18,6 +18,7 @@
 
 #include "asserts.h"
 #include "cluster.h"
+#include "named.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define KINDS        (REDLOCK_ANNOUNCED + 1)

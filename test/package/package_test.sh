@@ -94,33 +94,30 @@ says_what_is_wrong() {
     grep 'redis://' "$STAGE/said" >/dev/null || die "it does not run: $(<"$STAGE/said")"
 }
 
-# Each header alone, as the first that a file includes, and the initialisers.
+# Each header alone, as the first that a file includes.
 test_headers() {
     local header compiler standard
-    defaults_in_c
-    for header in redlock.h redlock/leases.h redlock/nodes.h redlock/recipes.h redlock/sync.h; do
-        printf '#include <%s>\n' "$header" | "$CC" -std=c11 "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only -x c -
+    for compiler in gcc clang; do
+        command -v -- "$compiler" >/dev/null || continue
+        for standard in 99 11 17 2x; do
+            in_language "$compiler" c "-std=c$standard"
+        done
     done
     for compiler in g++ clang++; do
         command -v -- "$compiler" >/dev/null || continue
-        for standard in 11 14 17 20; do
-            in_cxx "$compiler" "-std=c++$standard"
+        for standard in 11 14 17 20 2b; do
+            in_language "$compiler" c++ "-std=c++$standard"
         done
     done
 }
 
-defaults_in_c() {
-    "$CC" -std=c11 "${warnings[@]}" "-I$root/$INCLUDEDIR" -c "$here/consumer/defaults.c" -o "$STAGE/defaults.o"
-}
-
-# in_cxx COMPILER STANDARD: the headers, and a program that has C's defaults to compare with.
-in_cxx() {
-    local header cxx=("$1" "$2" "${warnings[@]}" "-I$root/$INCLUDEDIR")
+# in_language COMPILER LANGUAGE STANDARD
+in_language() {
+    local header
     for header in redlock.h redlock/leases.h redlock/nodes.h redlock/recipes.h redlock/sync.h; do
-        printf '#include <%s>\n' "$header" | "${cxx[@]}" -fsyntax-only -x c++ - || die "<$header>: $1 $2"
+        printf '#include <%s>\n' "$header" |
+            "$1" -x "$2" "$3" "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only - || die "<$header>: $1 $3"
     done
-    "${cxx[@]}" "$here/consumer/defaults.cpp" "$STAGE/defaults.o" -o "$STAGE/defaults" || die "initialisers: $1 $2"
-    "$STAGE/defaults" || die "other defaults than those of C: $1 $2"
 }
 
 declared() {

@@ -29,7 +29,7 @@ void check_configured(struct shell *s, const redlock_options *options)
     must_be(s, "spare", is->spare, options->spare);
     must_be(s, "drift", is->drift_ppm, DRIFT_PPM);
     must_be(s, "max_ttl_ms", is->max_ttl_ms, options->max_ttl_ms);
-    must_be(s, "clock_skew_ms", is->skew_ms, options->clock_skew_ms);
+    must_be(s, "clock_skew_ms", is->skew_ms, s->world->skew_ms);
     must_be(s, "connect_timeout_ms", is->connect_timeout / 1000,
             or_default(options->connect_timeout_ms, 1000));
     must_be(s, "request_timeout_ms", is->request_timeout / 1000, options->request_timeout_ms);

@@ -276,7 +276,7 @@ static void draw_options(struct shell *s, redlock_options *options)
     struct world *w = s->world;
     options->spare = (int)wrong_spare_of_client(w);
     options->max_ttl_ms = w->max_ttl_ms;
-    options->clock_skew_ms = w->skew_ms;
+    options->clock_skew_ms = w->skew_ms ? w->skew_ms : REDLOCK_ZERO;
     draw_timeouts(w, options);
     if (w->faults & 1U << FAULT_MIXED_TTL)
         options->max_ttl_ms += chance_range(&w->chance, 0, 3) * 500;
@@ -308,7 +308,7 @@ void shell_start(struct shell *s)
 {
     struct world *w = s->world;
     char nodes[MASTERS_MAX * NODE_TEXT], why[256];
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     shell_present = s;
     draw_process(s);
     draw_options(s, &options);

@@ -409,7 +409,7 @@ void user_closes(struct shell *s, usec timeout)
 static void look(struct shell *s, const struct user_lease *lease)
 {
     redlock_stats stats;
-    redlock_place place;
+    redlock_place place = {.size = sizeof place};
     shell_present = s;
     redlock_stats_get(s->client, &stats, sizeof stats);
     if (lease)

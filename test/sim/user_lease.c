@@ -39,15 +39,15 @@ usec user_lease_usual_margin(usec ttl)
 
 static redlock_lease_options options_of(const struct terms *terms)
 {
-    redlock_lease_options options = REDLOCK_LEASE_INIT;
+    redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
     options.ttl_ms = terms->ttl / 1000;
     options.wait_ms = terms->wait == NEVER ? REDLOCK_FOREVER : terms->wait / 1000;
     if (terms->margin != user_lease_usual_margin(terms->ttl))
-        options.margin_ms = terms->margin / 1000;
+        options.margin_ms = terms->margin ? terms->margin / 1000 : REDLOCK_ZERO;
     options.max_hold_ms = terms->max_hold / 1000;
     options.permits = terms->permits;
     options.at_least_ms = terms->at_least / 1000;
-    options.renew = terms->renew;
+    options.no_renew = !terms->renew;
     options.fence = terms->fence;
     return options;
 }
@@ -74,7 +74,10 @@ static void spell(struct spelled *spelled, const uint8_t *names, unsigned count,
     for (unsigned i = 0; i < count; i++) {
         spelled->bytes[i] = (char)('a' + names[i]); /* a byte, not always a letter */
         spelled->names[i] =
-            (redlock_name){.bytes = &spelled->bytes[i], .length = 1, .shared = shared >> i & 1};
+            (redlock_name){.size = sizeof(redlock_name),
+                           .bytes = &spelled->bytes[i],
+                           .length = 1,
+                           .mode = shared >> i & 1 ? REDLOCK_SHARED : REDLOCK_EXCLUSIVE};
     }
 }
 

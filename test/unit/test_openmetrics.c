@@ -8,7 +8,7 @@
 CASE(labels_are_escaped)
 {
     struct ev_loop *loop = ev_loop_new(0);
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     redlock *client;
     options.nodes = "unix:///nowhere/a\"b\\c";
     assert_int_equal(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);

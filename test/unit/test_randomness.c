@@ -43,7 +43,7 @@ CASE(each_connection_draws_its_own)
     struct fake_master fake;
     redlock *client;
     char nodes[100];
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     fake_listen(&fake, ev_loop_new(0));
     snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d", fake.port);
     options.nodes = nodes;

@@ -35,7 +35,7 @@ char *__wrap_secure_getenv(const char *name)
 
 static redlock_code open_list(redlock **client, struct ev_loop *loop, const char *nodes)
 {
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = nodes;
     leaks = 0;
     return redlock_open(client, loop, &options, NULL, 0);
@@ -83,7 +83,7 @@ CASE(a_password_that_was_denied_is_wiped)
     static const char path[] = "test_secrets.nodes";
     struct ev_loop *loop = ev_loop_new(0);
     struct fake_master fake;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     redlock *client;
     fake_listen(&fake, loop);
     write_list(path, ":" SECRET, fake.port);

@@ -43,7 +43,7 @@ CASE(long_news_are_cut_between_words)
     struct ev_loop *loop = ev_loop_new(0);
     redlock *client;
     redlock_lease *lease;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     char nodes[REDLOCK_MASTERS_MAX * 80];
     size_t used = 0;
     for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++)

@@ -36,7 +36,7 @@ static void explain_reader(struct text *out, const struct options *options,
                            const redlock_event *event)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    bool reads_one = options->names_count == 1 && options->names[0].shared;
+    bool reads_one = options->names_count == 1 && options->names[0].mode == REDLOCK_SHARED;
     if (event->code == REDLOCK_E_HELD && reads_one && votes_holdings(event, holdings) > 0 &&
         is_marker(holdings[0].holder))
         text_format(out, "  others came first: a reader passes no waiter\n");

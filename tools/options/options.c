@@ -158,8 +158,10 @@ static void take_name(struct options *options, const char *name, bool shared)
 {
     if (!name)
         return;
-    options->names[options->names_count++] =
-        (redlock_name){.bytes = name, .length = strlen(name), .shared = shared};
+    redlock_name *taken = &options->names[options->names_count++];
+    *taken = redlock_name_of(name);
+    if (shared)
+        taken->mode = REDLOCK_SHARED;
 }
 
 static void take_names(struct options *options, int argc, char **argv)

@@ -51,7 +51,8 @@ void name_set_add(struct name_set *set, const redlock_name *name)
     void *bytes = memory_or_end(malloc(name->length + 1)); /* with a NUL, for people */
     memcpy(bytes, name->bytes, name->length);
     ((char *)bytes)[name->length] = '\0';
-    set->names[set->count] = (redlock_name){.bytes = bytes, .length = name->length};
+    set->names[set->count] =
+        (redlock_name){.size = sizeof(redlock_name), .bytes = bytes, .length = name->length};
     *place = ++set->count;
 }
 

@@ -353,7 +353,7 @@ static void on_signal(void *data, int number)
 static redlock_code ask(struct run *run)
 {
     const struct options *options = run->session.options;
-    redlock_lease_options terms = REDLOCK_LEASE_INIT;
+    redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     terms.ttl_ms = options->ttl_ms;
     terms.wait_ms = options->wait_ms;
     terms.margin_ms = run_margin_ms(options);

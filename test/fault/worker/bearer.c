@@ -147,7 +147,7 @@ static void draw_act(struct bearer *bearer)
 
 static redlock_code start(struct bearer *bearer)
 {
-    redlock_lease_options wanted = REDLOCK_LEASE_INIT;
+    redlock_lease_options wanted = {.size = sizeof(redlock_lease_options)};
     wanted.ttl_ms = bearer->ttl_ms;
     switch (bearer->way) {
     case ACQUIRE:
@@ -281,7 +281,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 static bool open_client(struct bearer *bearer, char **argv)
 {
     char why[256] = "";
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.label = argv[3];
     if (argv[7])
         options.max_ttl_ms = atoll(argv[7]);
@@ -311,7 +311,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s NAME TTL_MS LABEL SEED RECORD BOX [MAX_TTL_MS]\n", argv[0]);
         return 64;
     }
-    bearer.name = (redlock_name){.bytes = argv[1], .length = strlen(argv[1])};
+    bearer.name = redlock_name_of(argv[1]);
     bearer.ttl_ms = atoll(argv[2]);
     bearer.box.folder = argv[6];
     srand((unsigned)strtoul(argv[4], NULL, 10));

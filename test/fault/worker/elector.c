@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 {
     struct elector elector = {0};
     char why[256] = "";
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     if (argc < 5 || argc > 6) {
         fprintf(stderr, "usage: %s NAME TTL_MS VALUE RECORD [MAX_TTL_MS]\n", argv[0]);
         return 64;

@@ -140,13 +140,13 @@ static void draw_wish(struct lane *lane)
 static void ask(struct lane *lane)
 {
     const struct terms *terms = &lane->worker->terms;
-    redlock_lease_options wanted = REDLOCK_LEASE_INIT;
+    redlock_lease_options wanted = {.size = sizeof(redlock_lease_options)};
     wanted.ttl_ms = terms->ttl_ms;
     draw_wish(lane);
     wanted.wait_ms = lane->wish.tries ? 0 : terms->wait_ms;
     wanted.margin_ms = terms->ttl_ms / 5; /* a busy machine may let us wait for our turn */
     wanted.fence = !lane->wish.unfenced;
-    wanted.shared = lane->wish.shared;
+    wanted.mode = lane->wish.shared ? REDLOCK_SHARED : REDLOCK_EXCLUSIVE;
     wanted.permits = lane->wish.permits;
     lane->number++;
     lane->state = LANE_ASKING;

@@ -75,7 +75,7 @@ static void put_end(struct worker *worker)
 static bool open_client(struct worker *worker)
 {
     char why[256] = "";
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = worker->terms.nodes;
     options.label = worker->terms.label;
     options.max_ttl_ms = worker->terms.max_ttl_ms;

@@ -9,7 +9,7 @@ int main(void)
 {
     char why[256] = "";
     redlock_sync *client;
-    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = "redis://";
     redlock_code code = redlock_sync_open(&client, &options, why, sizeof why);
     printf("redlock %s: %s: %s\n", redlock_version(), redlock_code_name(code), why);

@@ -1,0 +1,104 @@
+/*
+ * A struct that nobody has cleared: whatever stands in it, it is refused, or the lease is
+ * exclusive.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "named.h"
+#include "user.h"
+
+#define DRAWS 2000
+
+PROGRAM(.masters = 3)
+
+static void fill(void *at, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)at)[i] = (unsigned char)random();
+}
+
+/* Another lease has the name already: a second one is a reader beside it, or else it waits or is
+ * refused. */
+static void must_not_share(struct user *user, const redlock_name *name,
+                           const redlock_lease_options *terms)
+{
+    struct take take;
+    take_init(&take, user);
+    redlock_code code =
+        redlock_acquire_names(user->client, &take.lease, name, 1, terms, take_hear, &take);
+    if (code) {
+        assert_null(take.lease);
+        return;
+    }
+    assert_false(redlock_lease_is_shared(take.lease));
+    redlock_lease_free(take.lease);
+}
+
+/* What a program sets that was written before a name had a mode. */
+CASE(a_name_with_bytes_and_length)
+{
+    struct user user;
+    user_open(&user, &cluster, NULL);
+    for (unsigned i = 0; i < DRAWS; i++) {
+        redlock_name name;
+        fill(&name, sizeof name);
+        name.bytes = "name";
+        name.length = 4;
+        struct take take;
+        assert_code(
+            redlock_acquire_names(user.client, &take.lease, &name, 1, NULL, take_hear, NULL),
+            REDLOCK_E_ARGUMENT);
+        name.size = sizeof name;
+        must_not_share(&user, &name, NULL);
+    }
+    user_close_clean(&user, &cluster);
+}
+
+CASE(the_options_of_a_lease_with_a_ttl)
+{
+    struct user user;
+    redlock_name name = NAME("name");
+    user_open(&user, &cluster, NULL);
+    for (unsigned i = 0; i < DRAWS; i++) {
+        redlock_lease_options terms;
+        fill(&terms, sizeof terms);
+        terms.size = sizeof terms;
+        terms.ttl_ms = 1000;
+        must_not_share(&user, &name, &terms);
+    }
+    user_close_clean(&user, &cluster);
+}
+
+/* One field at a time, for together the others hide it. */
+CASE(each_byte_of_the_options_of_a_lease)
+{
+    struct user user;
+    redlock_name name = NAME("name");
+    user_open(&user, &cluster, NULL);
+    size_t ends = offsetof(redlock_lease_options, on_event);
+    for (size_t at = sizeof(size_t); at < ends; at++)
+        for (unsigned value = 1; value < 256; value += 2) {
+            redlock_lease_options terms = {.size = sizeof terms};
+            memset((char *)&terms + at, (int)value, 1);
+            must_not_share(&user, &name, &terms);
+        }
+    user_close_clean(&user, &cluster);
+}
+
+/* Its pointers are never followed, for the numbers are wrong. */
+CASE(the_options_of_a_client_with_a_list)
+{
+    struct ev_loop *loop = ev_loop_new(0);
+    for (unsigned i = 0; i < DRAWS; i++) {
+        redlock_options options;
+        redlock *client = NULL;
+        fill(&options, sizeof options);
+        options.size = sizeof options;
+        options.nodes = cluster.nodes;
+        assert_code(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_E_ARGUMENT);
+        assert_null(client);
+    }
+    ev_loop_destroy(loop);
+}
