@@ -1,67 +1,51 @@
 /*
  * redlock.h - distributed locks over N independent Redis masters, on any event loop.
  *
- * A lock is a lease: one or several names, held with a random token on a
- * quorum of the masters until a deadline that both sides can compute.  The
- * algorithm is the one published in the Redis documentation ("Distributed
- * Locks with Redis").  This library closes the holes that the usual
- * implementations leave; doc/design.md tells which and how.
+ * A lock is a lease: one name or several, held with a random token on a quorum of the masters
+ * until a deadline that both sides can compute.  doc/design.md gives the reasons of each rule.
  *
- * In short
- *   redlock_open()      starts a client, on a loop of libev or on a descriptor
- *   redlock_fd()        that descriptor, for poll() or any event loop
- *   redlock_process()   does what is to be done when it is readable
- *   redlock_acquire()   asks for a lease; the outcome comes to your callback
- *   redlock_lease_valid_for() how long the lease is good for, now
- *   redlock_lease_fence()     a number for the resource to refuse late holders by
- *   redlock_lease_slot()      of K permits, the one that the lease is
- *   redlock_lease_downgrade() makes a writer a reader; redlock_lease_upgrade() the other way
- *   redlock_lease_release()   gives the lease back
- *   redlock_close()     gives every lease back, then calls you
- *   redlock_node_get()  what is known of a master
- * All of leases is in redlock/leases.h; the masters and the counters are in
- * redlock/nodes.h.  This file includes both.
+ * What there is
+ *   redlock.h            the client: codes, options, opening and closing, its loop
+ *   redlock/leases.h     leases: asking, holding, changing, giving back
+ *   redlock/look.h       who holds a name, and who waits for it
+ *   redlock/nodes.h      the masters and the counters
+ *   redlock/sync.h       the same for threads that wait
+ *   redlock/recipes.h    elections, barriers and latches; include it yourself
+ * A function begins with the handle that it takes; the client is plain `redlock`.
  *
- * Contract, for every function unless it says otherwise
- *   - Threads: a client and its leases belong to the thread that runs its
- *     loop.  redlock/sync.h has a client that any thread may use.  A lookup of a master's
- *     name runs in a thread that the library starts for it, with all signals blocked.
- *     Nothing that the library sends raises SIGPIPE.
- *   - Callbacks: the library calls them from the loop only (from redlock_process()
- *     if that is your loop), never from inside another function that you call (on_log
- *     is the exception).  Every function here but redlock_process() may be called
- *     inside a callback, also to free the handle that the callback is about.
- *   - Outcomes: each is reported exactly once; none after redlock_lease_free(),
+ * Contract, for every function unless its text says otherwise
+ *   - Structs: each struct that you allocate begins with its size: `= {.size = sizeof options}`,
+ *     or in C++ `= {}` and then `options.size = sizeof options`.  A field that is 0 has its
+ *     default.  A struct of a size that no version had is refused (E_ARGUMENT), and so is a number
+ *     out of its range; redlock_last_error() names both.
+ *   - Threads: a client and its leases belong to the thread that runs its loop.  Any thread may use
+ *     a client of redlock/sync.h.  The library looks up names of masters in threads of its own,
+ *     which block all signals.  Nothing that the library sends raises SIGPIPE.
+ *   - Callbacks: the library calls them from the loop only, never from inside a function that you
+ *     call (on_log is the exception).  A callback may call every function here but
+ *     redlock_process(), also to free the handle that the callback is about.
+ *   - Outcomes: the library reports each one exactly once, and none after redlock_lease_free(),
  *     redlock_lease_detach() or redlock_free().
- *   - Order: calls about leases are carried out from the loop, 1,024 in a turn of it, so what a
- *     long burst of calls sends is written, and answers are read, before the burst is over; wait_ms
- *     and elapsed_ms count from then.  Calls about different leases have no order to rely on:
- *     redlock_lease_detach() goes before releases, and most of these before the others.
- *   - Handles must not be NULL.  Strings passed in are copied.  Strings handed out
- *     in an event live until the callback returns.
- *   - Functions that can fail return REDLOCK_OK (0) or a redlock_code.
- *   - Durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so
- *     redlock_lease_valid_for() is 0 at once when a machine wakes from a long suspend.
- *     The LOST callback follows at once on a descriptor, whose timer counts suspend;
- *     on a loop of libev when that next wakes (libev's timers do not count it).
- *   - Failures of this machine: a master for which there is no descriptor, no
- *     memory, or no room in epoll is down, with a text that says so, and is tried
- *     again.  One failure remains on a loop of libev: libev, which this library shares
- *     with you, ends the process (abort) when it gets no memory for its own tables of
- *     watchers.  These tables are small, and grow when a client is opened and connects.
- *     A program that wants another end, or can find memory, gives libev an allocator
- *     (ev_set_allocator()); the library leaves that setting to the program.
- *   - fork(): the child holds nothing.  There every lease of the parent is
- *     valid for 0 ms, every call about a lease and redlock_node_adopt() fail with
- *     REDLOCK_E_FORKED, and so does redlock_process(), redlock_close() does nothing,
- *     and the two free functions work; the parent is undisturbed.  _Fork() and clone(2)
- *     are noticed as well (Linux 4.14 and later), unless the child shares its parent's
- *     memory: then it is a thread.
- *   - Snapshots: the moment at which a token is drawn goes into it, so that two
- *     machines that go on from one snapshot do not draw the same token.  A lease that
- *     a client of the snapshot holds, acquires or waits for exists on both machines:
- *     end such leases before the snapshot, or open the client after it.
- *   - Languages: C from C11 on, C++ from C++11 on; callbacks must not throw.
+ *   - Order: the loop carries out calls about leases, 1,024 in a turn, so it also sends and reads
+ *     during a long burst.  wait_ms and elapsed_ms count from that moment.  Calls about different
+ *     leases have no order: a detach goes before releases, and most releases before other calls.
+ *   - Handles must not be NULL.  The library copies strings that you pass in.  Strings in an event
+ *     live until the callback returns.
+ *   - Codes: functions that can fail return REDLOCK_OK (0) or a redlock_code.
+ *   - Time: durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so
+ *     redlock_lease_valid_for() is 0 at once when a machine wakes from a long suspend.  LOST
+ * follows at once on a descriptor; a loop of libev, whose timers do not count suspend, may be
+ * later.
+ *   - Shortage: without a descriptor, memory, or room in epoll for a master, that master is down,
+ *     with a text that says so, and the client tries again.  libev ends the process (abort) when it
+ *     gets no memory for its small tables of watchers; ev_set_allocator() can change that.
+ *   - fork(): the child holds nothing.  There each lease of the parent is valid for 0 ms, calls
+ *     fail with E_FORKED, redlock_close() does nothing, and the free functions work.  The library
+ *     also notices _Fork() and clone(2), unless the child shares the memory of its parent.
+ *   - Snapshots: a token contains the moment at which it was drawn, so two machines that go on from
+ *     one snapshot draw different ones.  A lease from before the snapshot exists on both machines:
+ *     end it before, or open the client after.
+ *   - Languages: C from C99 on, C++ from C++11 on; callbacks must not throw.
  */
 #ifndef REDLOCK_H
 #define REDLOCK_H
@@ -159,16 +143,15 @@ typedef enum redlock_class {
     REDLOCK_CLASS_SYSTEM
 } redlock_class;
 
-/* The code's name ("REDLOCK_E_HELD"), its text in one line, its class.  The strings
- * are constants.  Any thread.  An unknown code gives "REDLOCK_E_UNKNOWN",
- * "unknown code", SYSTEM. */
+/* The name of a code ("REDLOCK_E_HELD"), its text in one line, its class.  The strings are
+ * constants.  Any thread.  An unknown code gives "REDLOCK_E_UNKNOWN", "unknown code", SYSTEM. */
 REDLOCK_API const char *redlock_code_name(redlock_code code);
 REDLOCK_API const char *redlock_code_text(redlock_code code);
 REDLOCK_API redlock_class redlock_code_class(redlock_code code);
 
-/* The number of masters that make a quorum of `masters` with `spare` spare votes (see
- * redlock_options).  Clients whose quorums are Q and R of N have one holder at most
- * while no more than Q + R - N - 1 masters are wrong.  Any thread. */
+/* The number of masters that make a quorum of `masters` with `spare` spare votes, see
+ * redlock_options.  Clients with quorums Q and R of N masters have at most one holder while no more
+ * than Q + R - N - 1 masters are wrong.  Any thread. */
 REDLOCK_API unsigned redlock_quorum(unsigned masters, unsigned spare);
 
 /* Version of the library that runs, "major.minor.patch".  Any thread. */
@@ -192,129 +175,95 @@ typedef enum redlock_restart_policy {
     REDLOCK_RESTART_TRUST = 1
 } redlock_restart_policy;
 
-/*
- * * Options of a client.  A field that is 0 has its default, also in a library newer than the
- * header that you compiled with.
- */
 typedef struct redlock_options {
-    size_t size; /* sizeof(redlock_options): it tells the versions apart */
+    size_t size; /* sizeof(redlock_options) */
 
     /* The masters, separated by commas or white space:
      *   redis://[user[:password]@]host[:port][/db]   [user[:password]@ also as :password@]
      *   rediss://...[?parameter=value&...]           the same under TLS; see tls_ca
      *   unix:///path/to/socket[?db=N]                user and password as above
-     * User, password, path and value may be %-encoded.  NULL: nodes_file, else the
-     * environment variable REDLOCK_NODES, else the file that REDLOCK_NODES_FILE names;
-     * a set-user-ID program reads neither of the two variables.  The masters must be
-     * independent, an odd number, usually 5: never replicas of each other, nor nodes
-     * of a Redis Cluster, which stay DOWN.  See `spare` for what a wrong master can do.
-     * The library wipes its copy of each password before it frees the memory; your
-     * copy is for you to wipe. */
+     * User, password, path and value may be %-encoded.  NULL: nodes_file, else the environment
+     * variable REDLOCK_NODES, else the file that REDLOCK_NODES_FILE names.  A set-user-ID program
+     * reads neither variable.  The masters must be independent, an odd number, usually 5: never
+     * replicas of each other, nor nodes of a Redis Cluster, which stay DOWN.
+     * The library wipes its copy of each password before it frees it. */
     const char *nodes;
 
-    /* Stands behind the random token in the lock's value, so that a plain GET
-     * shows the holder.  Printable ASCII without spaces, at most
-     * REDLOCK_LABEL_MAX bytes.  NULL: "host:pid".  "": none. */
+    /* The end of each token, so that a plain GET shows the holder: printable ASCII without spaces,
+     * at most REDLOCK_LABEL_MAX bytes.  NULL: "host:pid".  "": none. */
     const char *label;
 
     /* Put before every name to make the key.  NULL: none. */
     const char *prefix;
 
-    /* The longest ttl that any lease of this client may ask for; it also sets
-     * how long a restarted master abstains.  Keep it equal in all clients of
-     * the same masters: the promise for restarted masters needs that.  (While you
-     * change it, the client reckons with the longest max_ttl_ms that two masters, or
-     * spare + 1 if that is more, were told of; with one or two masters, that any master
-     * was told of.  Do not rely on this: masters may forget it.)  0: 30,000.  At most
-     * 24 hours. */
+    /* The longest ttl that a lease of this client may have, 1 ms to 24 hours; 0: 30,000.  A
+     * restarted master abstains for as long.  Keep it equal in all clients of the same masters:
+     * the promise for restarted masters needs that. */
     int64_t max_ttl_ms;
 
-    /* Bound on how far clocks may run apart, as a share of the ttl; 2 ms are
-     * always added (Redis documentation: CLOCK_DRIFT).  0: 0.01.  At most 0.25. */
+    /* Bound on how far clocks may run apart, as a share of the ttl, at most 0.25; 0: 0.01.
+     * 2 ms are always added (Redis documentation: CLOCK_DRIFT). */
     double drift_factor;
 
-    /* How far the masters' wall clocks may disagree; added to the time that a
-     * restarted master abstains.  0: 1,000.  REDLOCK_ZERO: they agree.  At most 24 hours. */
+    /* How far the wall clocks of the masters may disagree, at most 24 hours; 0: 1,000;
+     * REDLOCK_ZERO: they agree.  A restarted master abstains for that much longer. */
     int64_t clock_skew_ms;
 
-    /* From the start of a connection (name lookup included) until the master
-     * answered the first script.  0: 1,000.  At most one hour. */
+    /* From the start of a connection, name lookup included, until the master has answered the first
+     * script; at most one hour, 0: 1,000. */
     int64_t connect_timeout_ms;
 
-    /* How long a master may answer nothing before a request that waits for it counts
-     * as unanswered.  0: the larger of 50 ms and four measured round trips, and for
-     * redlock_inspect() four times that.  At most one hour.  No request about a lease is
-     * waited for longer than a quarter of the ttl. */
+    /* How long a master may answer nothing before a request counts as unanswered, at most one hour.
+     * 0: the larger of 50 ms and four measured round trips, and four times that for a look.  A
+     * request about a lease waits no longer than a quarter of the ttl. */
     int64_t request_timeout_ms;
 
     redlock_restart_policy restart_policy;
 
-    /* Called once, when every master was either reached or tried in vain, or as
-     * soon as the list is found to be wrong.  An acquire need not wait for it: the
-     * acquire begins as soon as a quorum was reached, while one silent master delays
-     * on_ready by connect_timeout_ms.
-     * code: REDLOCK_OK when a quorum can vote; REDLOCK_E_UNAVAILABLE when no quorum
-     * can (the client goes on trying); REDLOCK_E_REPLICA (a listed master is a replica),
-     * REDLOCK_E_SAME_MASTER (one server is listed twice) or REDLOCK_E_NO_MASTER (a node of a
-     * cluster, or several servers at one address) when so many entries of the list are wrong
-     * that the others are no quorum.  Then every acquire, every barrier and every latch ends
-     * with the same code, until a quorum was up once.  An entry that is wrong counts as a
-     * master that is down: see REDLOCK_NODE_REFUSED.  text: lines that say which master does
-     * not vote and why; may be "". */
+    /* Called once, when the client has reached each master or tried in vain, or as soon as the list
+     * is found to be wrong.  An acquire need not wait for it.
+     *   code   REDLOCK_OK: a quorum can vote.  E_UNAVAILABLE: none can, and the client goes on
+     *          trying.  E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong entries of the list leave no
+     *          quorum, and each acquire ends with that code until a quorum was up once.
+     *   text   lines that say which master does not vote, and why; may be "" */
     void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
 
-    /* Called for each message at or below log_level; text is one line without
-     * a newline.  It is the only callback that may come from inside your own call: it
-     * must not run the loop, and of this library it may call redlock_free() alone,
-     * which takes effect afterwards, when the loop goes on. */
+    /* Called for each message at or below log_level; the text is one line.  It may come from inside
+     * your own call: it must not run the loop, and may call redlock_free() alone, which takes
+     * effect afterwards. */
     void (*on_log)(redlock_level level, const char *text, void *data);
     redlock_level log_level; /* 0: REDLOCK_LOG_INFO */
 
     void *data; /* handed to on_ready, on_log and on_node */
 
-    /* Spare votes: while no more than `spare` masters are wrong at once, whatever they
-     * do, there is still at most one holder, and fences grow.  A master is wrong that
-     * lies, or that forgets and goes on voting: FLUSHALL, eviction, a failover to an
-     * empty replica, a wall clock that is stepped.  A master that forgot stays wrong
-     * for max_ttl_ms * (1 + drift_factor) + clock_skew_ms (31.3 s); a master whose wall
-     * clock was stepped, until the clock is right again and then that time or a minute,
-     * whichever is longer.  Two masters that are wrong within that time count as two.
-     * The quorum is (N + spare + 2) / 2, rounded down, so fewer masters may be dead:
+    /* Spare votes: while no more than `spare` masters are wrong at once, there is at most one
+     * holder, and fences grow.  A master is wrong that lies, or that forgets and goes on voting:
+     * FLUSHALL, eviction, a failover to an empty replica, a wall clock that is stepped.  One that
+     * forgot stays wrong for max_ttl_ms * (1 + drift_factor) + clock_skew_ms (31.3 s); redlock(7)
+     * has the whole account.  The quorum is (N + spare + 2) / 2, rounded down, so fewer masters
+     * may be dead:
      *     N = 4, spare 1: quorum 3, 1 dead      N = 7, spare 1: quorum 5, 2 dead
      *     N = 5, spare 1: quorum 4, 1 dead      N = 7, spare 2: quorum 5, 2 dead
-     * 0 (the default): a plain majority, and with an odd N one wrong master can make
-     * two holders.  With spare > 0 fewer than spare + 3 masters are refused
-     * (E_ARGUMENT), and 3 spare + 1 are needed if locks are to go on while `spare` of
-     * them refuse everything (on_log warns of fewer).  A replica or a server listed
-     * twice is then refused alone, since it may be one master's lie, and no acquire
-     * fails with E_REPLICA or E_SAME_MASTER.  A wrong master that, when the client
-     * starts, claims to be another master takes that master's vote too.  Keep `spare`
-     * equal in all clients, which nothing checks: two clients with different quorums Q
-     * and R tolerate Q + R - N - 1 wrong masters (redlock_quorum()). */
+     * 0: a plain majority; with an odd N one wrong master can make two holders.  Fewer than
+     * spare + 3 masters are refused.  With 3 spare + 1 locks go on while `spare` of them refuse
+     * everything.  A replica, or a server listed twice, is then refused alone.  Nothing checks
+     * that all clients have the same `spare`: keep it equal. */
     int spare;
 
-    /* If nodes is NULL: the path of a file with the list, which redlock_open() reads,
-     * so that no password stands in an environment or on a command line.  In the
-     * file a # at the beginning of a line, or behind white space or a comma, begins a
-     * comment.
-     * When a master denies the login (WRONGPASS, NOAUTH), the thread that runs the loop
-     * reads the file again before it connects anew.  The client takes the user and the
-     * password that the file then has for that master: for the same host or path, port
-     * and database, under TLS or not as before.  It takes nothing else, so a changed list
-     * needs a new client.  A file that cannot be read, or lacks that master, changes
-     * nothing, and on_log tells it once.  Let the path be absolute, and the file a plain
-     * one that is replaced as a whole: a pipe is read once. */
+    /* If nodes is NULL: the path of a file with the list, which redlock_open() reads.  In it a # at
+     * the beginning of a line, or behind white space or a comma, begins a comment.
+     * When a master denies the login (WRONGPASS, NOAUTH), the loop's thread reads the file again
+     * and takes the user and password of that master, and nothing else: a changed list needs a new
+     * client.  A file that cannot be read changes nothing, and on_log says so once.  Let the path
+     * be absolute, and replace the file as a whole. */
     const char *nodes_file;
 
-    /* Called when a master has come up or gone, or has begun or ceased to abstain:
-     * redlock_node_get(client, node, …) gives its state now.  Changes that come
-     * close together are told once.  NULL: not called. */
+    /* Called when a master has come up or gone, or has begun or ceased to abstain.
+     * redlock_node_get() gives its state.  Changes close together come as one call. */
     void (*on_node)(redlock *client, unsigned node, void *data);
 
-    /* This client asks for no lease: it looks (redlock_inspect(), redlock_node_get()).
-     * It writes nothing on the masters and does not tell them its max_ttl_ms, by which
-     * it only judges whether a master abstains.  A lease, a release by token and
-     * redlock_node_adopt() are refused (E_ARGUMENT).  Default false. */
+    /* This client asks for no lease.  It writes nothing on the masters, and does not tell them its
+     * max_ttl_ms.  Leases, a release by token and redlock_node_adopt() are refused. */
     bool looks_only;
 
     /* Of so many waiters, readers and holders of permits redlock_inspect() tells the tokens:
@@ -327,42 +276,32 @@ typedef struct redlock_options {
 
     /* TLS 1.2 or 1.3 to the masters that are listed as rediss://.  What stands in the list
      * (?ca=PATH&cert=PATH&key=PATH&name=HOST&sni=HOST&verify=none) goes before these options, and
-     * these before the environment: REDLOCK_TLS_CA, _CERT, _KEY, _NAME, _SNI, _VERIFY, which a
-     * set-user-ID program does not read.  A master must show a certificate for the name, of a CA
-     * that is trusted, and valid now; else it is DOWN, with a text that says why.  The files are
-     * read for each connection, a file of CAs if it has changed, so new ones are used from the next
-     * connection on; they are read by the thread that runs the loop, and must be no pipes.  Let
-     * their paths be absolute: a relative one is of the folder in which the process is by then, so
-     * masters would go down at a reconnection after a chdir(), as daemons do it.  A build without
-     * OpenSSL refuses rediss:// (E_NODES).
-     *   tls_ca       the CAs that are trusted: a PEM file, or a folder as `openssl rehash` makes
-     *                it.  NULL: those of the system.
-     *   tls_cert, tls_key   for masters that want a certificate of the client: PEM files; the
-     *                first with the certificates between it and its CA, the second without a
-     *                passphrase.  A key may stand in the file of the certificate (tls_key NULL).
-     *   tls_name     what the certificate must be for: a host or an address.  NULL: the host of
-     *                the list.
-     *   tls_sni      the name that is asked for (SNI).  NULL: that name, unless it is an address;
-     *                "": none.
-     *   tls_verify   "none": any certificate will do, so that whoever is on the way can read, and
-     *                answer in the master's place.  NULL or "full": it is verified.
-     * An option that no master of the list could use is refused (E_ARGUMENT). */
+     * these before REDLOCK_TLS_CA, _CERT, _KEY, _NAME, _SNI, _VERIFY of the environment, which a
+     * set-user-ID program does not read.  A master whose certificate is not for the name, not of a
+     * trusted CA, or not valid now is DOWN.  The loop's thread reads the files for each connection:
+     * new files count from the next connection on.  Let their paths be absolute, and no pipes.
+     *   tls_ca       the trusted CAs: a PEM file, or a folder as `openssl rehash` makes it.
+     *                NULL: those of the system.
+     *   tls_cert, tls_key   the client's certificate with those between it and its CA, and its key
+     *                without a passphrase: PEM files.  tls_key NULL: the key is in tls_cert.
+     *   tls_name     the host or address that the certificate is for.  NULL: the host of the list.
+     *   tls_sni      the name to ask for (SNI).  NULL: tls_name, unless an address.  "": none.
+     *   tls_verify   "none": any certificate will do, and anybody on the way can read and answer.
+     *                NULL or "full": it is verified.
+     * An option that no master of the list could use is refused (E_ARGUMENT); without OpenSSL
+     * rediss:// is refused (E_NODES). */
     const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify;
 } redlock_options;
 
 /*
- * Starts a client.  It begins to connect at once; nothing more is sent before its loop
- * runs.  Leases may be asked for at once.
+ * Starts a client, which begins to connect at once.  You may ask for leases at once.
  *
  *   client   receives the client, to be freed with redlock_free(); NULL on failure
- *   loop     a loop of libev, which must outlive the client.  The client keeps it alive
- *            (ev_ref) only while redlock_is_busy().
- *            NULL: the client has a loop of its own, and shows one descriptor, which
- *            any event loop can watch: redlock_fd().  (Where libev cannot make a loop,
- *            ev_loop_new() and ev_default_loop() return NULL too: look at that first.)
+ *   loop     a loop of libev, which must outlive the client.  The client keeps it alive (ev_ref)
+ *            only while redlock_is_busy().  NULL: the client shows a descriptor, redlock_fd().
+ *            (ev_default_loop() returns NULL too, where libev cannot make a loop.)
  *   options  NULL for the defaults
- *   why, why_size   a buffer and its bytes: receives a sentence on failure (which
- *            master, what is wrong); may be NULL, 0
+ *   why, why_size   a buffer and its bytes, for a sentence on failure; may be NULL, 0
  * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct ev_loop *loop,
@@ -370,111 +309,84 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
                                                        size_t why_size);
 
 /*
- * Orderly end: refuses new leases, cancels those being acquired, releases those
- * held, waits until every owed release was answered or `patience_ms` passed
- * (0: it does not wait; REDLOCK_FOREVER: without a limit), and then calls
- * `closed` once (may be NULL).  It connects at once to each master that is down.
- * A master that it could not connect to for half a second of the closing, with two
- * attempts at the least, is not waited for any more if a quorum of the others has given
- * the names back, so that anybody can have them.  While no quorum has, or once the
- * master is up again, it is waited for.
- *   left   number of releases that were still owed; the masters drop their keys
- *          when the ttl ends
- * The lease callbacks are called as usual meanwhile (RELEASED, NOT_ACQUIRED and
- * SEEN with E_CLOSED), and before `closed`: a release that is not confirmed by then
- * is RELEASED with E_UNAVAILABLE.  A second call is ignored, and so is a call in a
- * forked child.  The client must still be freed, in `closed` or later.
+ * Orderly end: refuses new leases, cancels acquires, releases what is held, and calls `closed` once
+ * (may be NULL) when each owed release was answered or `patience_ms` passed (0: at once;
+ * REDLOCK_FOREVER: no limit).  It does not wait for a master that it cannot reach, for half a
+ * second and two attempts, once a quorum of the others has given the names back. left   the number
+ * of releases that were still owed; these keys go when their ttl ends Callbacks of leases come
+ * meanwhile, before `closed`: NOT_ACQUIRED with E_CLOSED, RELEASED, which has E_UNAVAILABLE if the
+ * release was not confirmed.  A second call does nothing, nor does a call in a forked child.  You
+ * still free the client, in `closed` or later.
  */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
                                void *data);
 
 /*
- * Frees the client at once with all its leases, whose handles are dangling from
- * then on; no callback is called any more.  Inside a callback it takes effect when
- * the callback has returned.  Releases not yet sent are not sent: call
- * redlock_close() first, unless the process is ending anyhow.  NULL is allowed.  In
- * a forked child it closes the child's copies of the sockets and sends nothing.
+ * Frees the client and all its leases at once; no callback comes any more.  Inside a callback it
+ * takes effect when that has returned.  Releases that were not sent yet are not sent: call
+ * redlock_close() first, unless the process ends anyhow.  NULL is allowed.
  */
 REDLOCK_API void redlock_free(redlock *client);
 
 /* ---- Without libev --------------------------------------------------------
  *
- * A client that was opened with a NULL loop does nothing by itself.  Watch its
- * descriptor for reading, with poll() or with whatever your program has, and call
- * redlock_process() each time when it is readable:
+ * Watch the descriptor of a client that was opened with a NULL loop for reading, level-triggered,
+ * and call redlock_process() each time when it is readable:
  *
  *     struct pollfd ready = {.fd = redlock_fd(client), .events = POLLIN};
  *     while (!done && (poll(&ready, 1, -1) >= 0 || errno == EINTR) && !redlock_process(client))
  *         ;
  *
- * Watch it level-triggered, as poll() does: it stays readable while there is something
- * to do.  Nothing else is needed: there are no timers to set, for the descriptor is
- * readable as well when a lease has to be renewed or is lost, also when that came about
- * while the machine was suspended; and when you have asked for something outside of a
- * callback.  examples/ has such programs for poll(), libuv, libevent, GLib, sd-event
- * and Python's asyncio.  Link libevent before this library: libev, which comes with it, has
- * functions with the names of libevent's, and a program that gets those crashes.
+ * There are no timers to set: it becomes readable when a lease has to be renewed or is lost, and
+ * when you have asked for something outside of a callback.  examples/loops has programs for poll(),
+ * libuv, libevent, GLib, sd-event and Python's asyncio.  Link libevent before this library, for
+ * libev has functions of the same names.
  */
 
 /*
- * The descriptor of the client, the same from redlock_open() until redlock_free(), and
- * close-on-exec.  It is the library's: watch it, for reading only; do not read from it,
- * close it, or replace it by dup2().  Stop watching it before redlock_free(); where a
- * callback calls redlock_free(), the descriptor is open until redlock_process() returns.
- * (What closes all descriptors, such as a function that makes a daemon, must come before
- * redlock_open().)
- * Returns -1 if the client runs on a loop of libev, and in a forked child.
+ * The descriptor of the client, the same until redlock_free(), and close-on-exec.  Watch it, and do
+ * not read, close or replace it.  Stop watching it before redlock_free(); where a callback frees
+ * the client, it is open until redlock_process() returns.  Whatever closes all descriptors, as
+ * daemons do, must come before redlock_open(). Returns -1 if the client runs on a loop of libev,
+ * and in a forked child.
  */
 REDLOCK_API int redlock_fd(const redlock *client);
 
 /*
- * Does all that is to be done now, and never waits: reads what the masters have sent, carries
- * out what you have asked for, calls your callbacks, writes to the masters.  May be called at
- * any time, whether the descriptor is readable or not; so whoever calls it right after
- * redlock_acquire() or another call saves a turn of the loop.  All calls must come from one
- * thread, that of the first; a build with assertions ends the program otherwise.
+ * Reads what the masters have sent, carries out your calls, calls your callbacks, writes to the
+ * masters, and never waits.  Call it at any time; right after an acquire it saves a turn of the
+ * loop.  All calls must come from one thread.
  *
  * Returns
  *   REDLOCK_OK   also if a callback has freed the client
- *   E_STATE      refused, and nothing was done: called inside a callback, or by another
- *                thread.  (A callback that runs your loop may let it call this: the
- *                descriptor stays readable meanwhile.)
+ *   E_STATE      refused, and nothing was done: called inside a callback, or by another thread
  *   E_ARGUMENT   the client runs on a loop of libev
  *   E_FORKED     this is a forked child; nothing was done, or it was a callback that forked
- *   E_SYSTEM     your program has closed the descriptor.  What is due was done all the
- *                same, so leases end, and are told LOST to a program that goes on calling
- *                (nothing but poll() tells it to); but nothing that masters send is noticed:
+ *   E_SYSTEM     your program has closed the descriptor.  The call did what is due, so leases end
+ *                and a program that goes on calling hears LOST; but it hears no master any more:
  *                free the client.
- * A master whose connection your program has closed is down when that is noticed, and is
- * connected again.  If it has closed what makes the descriptor readable at a time, that is made
- * anew by the next call; until then only masters, and calls of yours, make it readable.
  */
 REDLOCK_API redlock_code redlock_process(redlock *client);
 
 /*
- * Milliseconds until redlock_process() must be called, if the descriptor does not become
- * readable earlier: 0: now; -1: never.  They are rounded up, and may be too few: then there
- * is nothing to do.  Nobody needs it who watches the descriptor, which is readable at that time;
- * it is for programs that want to sleep without looking at it, or to know how long they will.
- * Who sleeps so long without looking keeps a lease, but hears what masters answer at the end of the
- * sleep only: an acquire or a renewal then takes as long as a request may (request_timeout_ms), at
- * most a quarter of the ttl, and the validity that it brings is shorter by that.
- * The machine's suspend counts.  -1 also for a client on a loop of libev, and in a forked child.
+ * Milliseconds until redlock_process() must be called, if the descriptor does not become readable
+ * earlier, rounded up; 0: now; -1: never, and for a loop of libev or in a forked child.  The
+ * machine's suspend counts.  If you watch the descriptor you do not need this.  A program that
+ * sleeps so long without watching keeps its leases, but hears answers at the end of the sleep: an
+ * acquire or a renewal then takes up to request_timeout_ms, and its validity is shorter by that.
  */
 REDLOCK_API int redlock_next_timeout_ms(const redlock *client);
 
 /*
- * True while the client waits for something besides its idle connections: a lease, a release
- * still owed, its first connections, a callback that is yet to be called.  A program that is to
- * end when nothing is left to do may go by it, as libuv's uv_ref() and uv_unref() can; a loop of
- * libev is kept alive just so long.  False in a forked child.
+ * True while the client waits for something besides its idle connections: a lease, an owed release,
+ * its first connections, a callback to come.  A program that ends when nothing is left to do may go
+ * by it.  False in a forked child.
  */
 REDLOCK_API bool redlock_is_busy(const redlock *client);
 
-/* A sentence about the last call on this client that returned an error: what
- * was wrong and what to do.  Valid until the next call.  redlock_lease_place() and
- * redlock_node_get() leave no sentence, nor does E_FORKED for a handle of a lease. */
+/* A sentence about the last call on this client that returned an error: what was wrong and what to
+ * do.  Valid until the next call.  E_FORKED for a handle of a lease leaves no sentence. */
 REDLOCK_API const char *redlock_last_error(const redlock *client);
 
 #ifdef __cplusplus
