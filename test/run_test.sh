@@ -79,7 +79,7 @@ told 1 $'cmake is broken\nFAILED: build clang build/clang\n.*\n8 passed, 1 faile
 told 1 $'format is broken\nFAILED: check_format\n' BREAK_FORMAT=
 told 1 $'tidy is broken\nFAILED: check_tidy\n' BREAK_TIDY=
 told 1 $'\nFAILED: build: ctest ended before it had told its counts\n8 passed, 1 failed$' 'CRASH_TEST=-L sim'
-told 1 $'\nFAILED: busy_tests: it ended before it had told its counts\n7 passed, 1 failed$' 'END_STEP=-L sim'
+told 1 $'\nFAILED: busy_tests: it ended before it had told its counts\n8 passed, 1 failed$' 'END_STEP=-L sim'
 
 # ended_by SIGNAL WHOM: both of its ctests end with it, and its files are gone.  WHOM is the process, or - before its
 # number for all that stand in the foreground.

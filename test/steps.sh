@@ -44,14 +44,14 @@ check_tidy() {
         { tail -n 60 "$logs/tidy"; return 1; }
 }
 
-# busy_tests QUICK: and builds what is to be tested next, unless QUICK is "yes".
-busy_tests() {
-    run_tests build -j2 -L "$busy"
-    [[ $1 == yes ]] || count build asan build/asan
+busy_tests() { run_tests build -j2 -L "$busy"; }
+
+sanitized_builds() {
+    count build asan build/asan
+    count build tsan build/tsan threads
 }
 
-other_builds() {
-    count build tsan build/tsan threads
+clang_and_linters() {
     count build clang build/clang
     count check_format
     count check_tidy
