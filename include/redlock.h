@@ -1,5 +1,61 @@
 /*
- * redlock.h - distributed locks over N independent Redis masters, on any event loop.
+ * redlock.h - distributed locks over N independent Redis masters, for threads and event loops.
+ *
+ * A program that takes a lock, in a thread that waits.  The masters: REDLOCK_NODES.
+ *
+ *     #include <redlock.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         redlock_sync *client;
+ *         redlock_sync_lease *lease;
+ *         if (redlock_sync_open(&client, NULL, NULL, 0) != REDLOCK_OK)
+ *             return 1;
+ *         bool mine = redlock_sync_acquire(client, &lease, "report", NULL, NULL) == REDLOCK_OK;
+ *         if (mine && redlock_sync_lease_valid_for(lease) > 1000)
+ *             puts("a step of work, shorter than 1,000 ms");
+ *         redlock_sync_lease_free(lease);   // gives the lease back
+ *         redlock_sync_close(client, 1000); // waits until the masters have it
+ *         redlock_sync_free(client);
+ *         return !mine;
+ *     }
+ *
+ * On an event loop a callback gets the outcome.  Here poll() is the loop.
+ *
+ *     #include <poll.h>
+ *     #include <redlock.h>
+ *     #include <stdio.h>
+ *
+ *     static bool mine, over;
+ *     static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
+ *     {
+ *         (void)data;
+ *         if (event->kind == REDLOCK_ACQUIRED) {
+ *             mine = true;
+ *             puts("a step of work, shorter than event->valid_ms");
+ *             redlock_lease_release(lease);
+ *         } else if (event->kind == REDLOCK_RELEASED || event->kind == REDLOCK_NOT_ACQUIRED) {
+ *             redlock_lease_free(lease);
+ *             over = true;
+ *         }
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *         redlock *client;
+ *         redlock_lease *lease;
+ *         if (redlock_open(&client, NULL, NULL, NULL, 0) != REDLOCK_OK)
+ *             return 1;
+ *         over = redlock_acquire(client, &lease, "report", NULL, on_event, NULL) != REDLOCK_OK;
+ *         struct pollfd ready = {redlock_fd(client), POLLIN, 0};
+ *         while (!over) {
+ *             poll(&ready, 1, -1);
+ *             redlock_process(client);
+ *         }
+ *         redlock_free(client);
+ *         return !mine;
+ *     }
  *
  * A lock is a lease: one name or several, held with a random token on a quorum of the masters
  * until a deadline that both sides can compute.  doc/design.md gives the reasons of each rule.
@@ -332,12 +388,7 @@ REDLOCK_API void redlock_free(redlock *client);
 /* ---- Without libev --------------------------------------------------------
  *
  * Watch the descriptor of a client that was opened with a NULL loop for reading, level-triggered,
- * and call redlock_process() each time when it is readable:
- *
- *     struct pollfd ready = {.fd = redlock_fd(client), .events = POLLIN};
- *     while (!done && (poll(&ready, 1, -1) >= 0 || errno == EINTR) && !redlock_process(client))
- *         ;
- *
+ * and call redlock_process() each time when it is readable, as the program at the head does.
  * There are no timers to set: it becomes readable when a lease has to be renewed or is lost, and
  * when you have asked for something outside of a callback.  examples/loops has programs for poll(),
  * libuv, libevent, GLib, sd-event and Python's asyncio.  Link libevent before this library, for
@@ -395,5 +446,6 @@ REDLOCK_API const char *redlock_last_error(const redlock *client);
 
 #include "redlock/leases.h" /* leases: asking, holding, changing, giving back */
 #include "redlock/nodes.h"  /* what is going on: the masters, the counters */
+#include "redlock/sync.h"   /* the same for threads that wait */
 
 #endif

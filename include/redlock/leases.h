@@ -3,12 +3,12 @@
  *
  * redlock.h includes this file, and is where its contract stands.
  */
+#include "../redlock.h" /* before the guard: redlock.h includes this file where it is needed */
+
 #ifndef REDLOCK_LEASES_H
 #define REDLOCK_LEASES_H
 
 #include <string.h>
-
-#include "../redlock.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,10 +23,10 @@
  * leader to the next, even where it cannot.  A leader must stop when it is told LOST, and whatever
  * it writes to must refuse smaller terms than it has seen (doc/fencing.md).
  */
+#include "../redlock.h" /* before the guard, as sync.h needs what is here */
+
 #ifndef REDLOCK_RECIPES_H
 #define REDLOCK_RECIPES_H
-
-#include "../redlock.h"
 
 #ifdef __cplusplus
 extern "C" {
