@@ -75,8 +75,8 @@ static bool fill(struct local_queue *queue, struct result *result)
 
 static redlock_stats stats_of(const struct local_queue *queue)
 {
-    redlock_stats stats;
-    redlock_stats_get(queue->user.client, &stats, sizeof stats);
+    redlock_stats stats = {.size = sizeof stats};
+    redlock_stats_get(queue->user.client, &stats);
     return stats;
 }
 

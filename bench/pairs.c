@@ -146,10 +146,10 @@ static void *open_pairs(const struct options *options, const struct cluster *clu
 static void run_pairs(void *self, double warm, double seconds, struct result *result)
 {
     struct pairs *pairs = self;
-    redlock_stats before, after;
-    redlock_stats_get(pairs->user.client, &before, sizeof before);
+    redlock_stats before = {.size = sizeof before}, after = {.size = sizeof after};
+    redlock_stats_get(pairs->user.client, &before);
     load_run(&pairs->load, warm, seconds, result);
-    redlock_stats_get(pairs->user.client, &after, sizeof after);
+    redlock_stats_get(pairs->user.client, &after);
     uint64_t acquired = after.acquired - before.acquired;
     if (pairs->options->fence && acquired)
         result_fact(result, "second_rounds_per_pair",

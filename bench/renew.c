@@ -88,8 +88,8 @@ static void ask_more(struct renew *renew)
 
 static uint64_t renewals(const struct renew *renew, uint64_t *missed)
 {
-    redlock_stats stats;
-    redlock_stats_get(renew->user.client, &stats, sizeof stats);
+    redlock_stats stats = {.size = sizeof stats};
+    redlock_stats_get(renew->user.client, &stats);
     *missed = stats.renewals_missed;
     return stats.renewals;
 }

@@ -67,16 +67,16 @@ static uint64_t connects(const struct storm *storm)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < storm->clients; i++) {
-        redlock_stats stats;
-        redlock_stats_get(storm->users[i].client, &stats, sizeof stats);
+        redlock_stats stats = {.size = sizeof stats};
+        redlock_stats_get(storm->users[i].client, &stats);
         sum += stats.connects;
     }
     return sum;
 }
 
-static bool is_up(const redlock *client)
+static bool is_up(redlock *client)
 {
-    redlock_node node;
+    redlock_node node = {.size = sizeof node};
     for (unsigned i = 0; redlock_node_get(client, i, &node) == REDLOCK_OK; i++)
         if (node.state == REDLOCK_NODE_DOWN || node.state == REDLOCK_NODE_CONNECTING)
             return false;

@@ -72,7 +72,7 @@ static void on_look(struct ev_loop *loop, ev_check *look, int events)
     (void)loop, (void)events;
     struct worker *worker = look->data;
     redlock_place place = {.size = sizeof place};
-    redlock_node node;
+    redlock_node node = {.size = sizeof node};
     unsigned in_flight = 0;
     if (worker->enqueued || !worker->lease || redlock_lease_place(worker->lease, &place) ||
         place.expires_ms < 0)

@@ -29,16 +29,18 @@ static void advise_on_memory(struct text *out, const redlock_node *node)
     }
 }
 
-void advise_on_tls(struct text *out, const redlock_tls *tls)
+static void advise_on_tls(struct text *out, const redlock_node *node)
 {
-    if (tls->expires_s < EXPIRY_LIMIT_S) {
+    if (!node->tls_protocol[0])
+        return;
+    if (node->tls_expires_s < EXPIRY_LIMIT_S) {
         text_format(out,
                     "its certificate expires in %" PRId64
                     " days: renew it; clients see the new one "
                     "from their next connection on\n",
-                    tls->expires_s / DAY_S);
+                    node->tls_expires_s / DAY_S);
     }
-    if (!tls->verified) {
+    if (!node->tls_verified) {
         text_format(out, "anybody on the way can take its place: leave out verify=none, and give "
                          "its CA\n");
     }
@@ -98,4 +100,5 @@ void advise_on_node(struct text *out, const redlock_node *node, const struct fin
     advise_on_finding(out, finding);
     advise_on_clock(out, node);
     advise_on_memory(out, node);
+    advise_on_tls(out, node);
 }

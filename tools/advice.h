@@ -10,6 +10,5 @@
 
 /* Each piece of advice ends with a newline. */
 void advise_on_node(struct text *out, const redlock_node *node, const struct finding *finding);
-void advise_on_tls(struct text *out, const redlock_tls *tls);
 
 #endif

@@ -147,7 +147,7 @@ static bool find(struct breaker *breaker, const redlock_event *event)
 /* Connected, or being connected for the first time: it may answer if it is asked again. */
 static bool is_there(const struct breaker *breaker, unsigned master)
 {
-    redlock_node node;
+    redlock_node node = {.size = sizeof(node)};
     return redlock_node_get(breaker->session.client, master, &node) == REDLOCK_OK &&
            (node.state == REDLOCK_NODE_UP || node.state == REDLOCK_NODE_ABSTAINS ||
             node.state == REDLOCK_NODE_CONNECTING);

@@ -90,7 +90,7 @@ static int status_of(const redlock_leader *told)
 static void explain_masters(struct text *out, redlock *client)
 {
     for (unsigned i = 0; i < redlock_node_count(client); i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof(node)};
         if (redlock_node_get(client, i, &node) != REDLOCK_OK || node.state == REDLOCK_NODE_UP)
             continue;
         text_format(out, "  %s: ", node.node);

@@ -129,7 +129,7 @@ static void say_troubles(const struct list *list)
 {
     for (unsigned i = 0; i < list->masters; i++) {
         const struct surveyed *surveyed = &list->surveyed[i];
-        redlock_node node;
+        redlock_node node = {.size = sizeof(node)};
         if (redlock_node_get(list->session.client, i, &node) != REDLOCK_OK)
             continue;
         if (surveyed->code != REDLOCK_OK)

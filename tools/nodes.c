@@ -136,20 +136,21 @@ static void show_facts(struct text *out, const redlock_node *node)
     }
 }
 
-static void show_tls(struct text *out, const redlock_tls *tls)
+static void show_tls(struct text *out, const redlock_node *node)
 {
-    text_format(out, ", %s, certificate of %s for %" PRId64 " more days%s", tls->protocol,
-                tls->peer, tls->expires_s / DAY_S, tls->verified ? "" : ", not verified");
+    if (!node->tls_protocol[0])
+        return;
+    text_format(out, ", %s, certificate of %s for %" PRId64 " more days%s", node->tls_protocol,
+                node->tls_peer, node->tls_expires_s / DAY_S,
+                node->tls_verified ? "" : ", not verified");
 }
 
-static void show_node(struct text *out, const redlock_node *node, const redlock_tls *tls,
-                      const struct finding *finding)
+static void show_node(struct text *out, const redlock_node *node, const struct finding *finding)
 {
     struct text advice = {0};
     text_format(out, "%s  %s", node->node, state_name(node->state));
     show_facts(out, node);
-    if (tls)
-        show_tls(out, tls);
+    show_tls(out, node);
     if (node->state != REDLOCK_NODE_UP && node->text[0]) {
         text_format(out, "  ");
         text_shown(out, node->text, strlen(node->text));
@@ -160,8 +161,6 @@ static void show_node(struct text *out, const redlock_node *node, const redlock_
     }
     text_format(out, "\n");
     advise_on_node(&advice, node, finding);
-    if (tls)
-        advise_on_tls(&advice, tls);
     indent_lines(out, "  -> ", &advice);
     text_free(&advice);
 }
@@ -193,21 +192,13 @@ static void show_verdict(struct text *out, const struct doctor *doctor)
     }
 }
 
-/* NULL: it is not spoken to under TLS. */
-static const redlock_tls *find_tls(const struct doctor *doctor, unsigned i, redlock_tls *tls)
-{
-    redlock_code code = redlock_node_tls(doctor->session.client, i, tls, sizeof(*tls));
-    return code == REDLOCK_OK ? tls : NULL;
-}
-
 static void show_report(struct text *out, const struct doctor *doctor)
 {
     struct text advice = {0};
     for (unsigned i = 0; i < doctor->masters; i++) {
-        redlock_node node;
-        redlock_tls tls;
+        redlock_node node = {.size = sizeof(node)};
         if (get_node(doctor, i, &node))
-            show_node(out, &node, find_tls(doctor, i, &tls), &doctor->trials.of[i].finding);
+            show_node(out, &node, &doctor->trials.of[i].finding);
     }
     show_verdict(out, doctor);
     show_tolerance(out, doctor);
@@ -239,22 +230,21 @@ static void finding_json(struct json *json, const struct finding *finding)
     json_string(json, "unheard", finding->unheard.bytes);
 }
 
-static void tls_json(struct json *json, const redlock_tls *tls)
+static void tls_json(struct json *json, const redlock_node *node)
 {
-    if (!tls) {
+    if (!node->tls_protocol[0]) {
         json_null(json, "tls");
         return;
     }
     json_open(json, "tls", '{');
-    json_string(json, "protocol", tls->protocol);
-    json_string(json, "peer", tls->peer);
-    json_number(json, "expires_s", tls->expires_s);
-    json_bool(json, "verified", tls->verified);
+    json_string(json, "protocol", node->tls_protocol);
+    json_string(json, "peer", node->tls_peer);
+    json_number(json, "expires_s", node->tls_expires_s);
+    json_bool(json, "verified", node->tls_verified);
     json_close(json, '}');
 }
 
-static void node_json(struct json *json, const redlock_node *node, const redlock_tls *tls,
-                      const struct finding *finding)
+static void node_json(struct json *json, const redlock_node *node, const struct finding *finding)
 {
     struct text advice = {0};
     json_open(json, NULL, '{');
@@ -272,11 +262,9 @@ static void node_json(struct json *json, const redlock_node *node, const redlock
     json_known_bool(json, "aof", met, node->aof);
     json_filled(json, "eviction", node->eviction);
     json_known_number(json, "max_ttl_ms", node->max_ttl_ms > 0, node->max_ttl_ms);
-    tls_json(json, tls);
+    tls_json(json, node);
     finding_json(json, finding);
     advise_on_node(&advice, node, finding);
-    if (tls)
-        advise_on_tls(&advice, tls);
     advice_json(json, &advice);
     text_free(&advice);
     json_close(json, '}');
@@ -296,10 +284,9 @@ static void report_json(struct text *out, const struct doctor *doctor)
     json_number(&json, "stands_wrong_mixed", doctor->wrong_mixed);
     json_open(&json, "nodes", '[');
     for (unsigned i = 0; i < doctor->masters; i++) {
-        redlock_node node;
-        redlock_tls tls;
+        redlock_node node = {.size = sizeof(node)};
         if (get_node(doctor, i, &node))
-            node_json(&json, &node, find_tls(doctor, i, &tls), &doctor->trials.of[i].finding);
+            node_json(&json, &node, &doctor->trials.of[i].finding);
     }
     json_close(&json, ']');
     advise_on_list(&advice, doctor);
@@ -314,7 +301,7 @@ static unsigned find_state(const struct doctor *doctor, redlock_node_state state
 {
     unsigned found = 0;
     for (unsigned i = 0; i < doctor->masters; i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof(node)};
         if (get_node(doctor, i, &node) && node.state == state)
             found |= 1U << i;
     }
@@ -382,7 +369,7 @@ static void report(void *data)
 static void adopt_all(struct doctor *doctor)
 {
     for (unsigned i = 0; i < doctor->masters; i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof(node)};
         if (redlock_node_get(doctor->session.client, i, &node) == REDLOCK_OK &&
             node.state == REDLOCK_NODE_ABSTAINS)
             redlock_node_adopt(doctor->session.client, i);

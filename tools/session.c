@@ -22,10 +22,10 @@ static void on_log(redlock_level level, const char *text, void *data)
 /* ---- Failures ----------------------------------------------------------- */
 
 /* Adds which masters make the list wrong. */
-static void note_refused(struct text *out, const redlock *client)
+static void note_refused(struct text *out, redlock *client)
 {
     for (unsigned i = 0; i < redlock_node_count(client); i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof(node)};
         if (redlock_node_get(client, i, &node) == REDLOCK_OK && node.state == REDLOCK_NODE_REFUSED)
             text_format(out, "%s%s %s", out->length > 0 ? "; " : "", node.node, node.text);
     }
@@ -35,7 +35,7 @@ static void note_refused(struct text *out, const redlock *client)
 static bool list_leaves_no_quorum(const struct session *session)
 {
     unsigned masters = redlock_node_count(session->client), wrong = 0;
-    redlock_node node;
+    redlock_node node = {.size = sizeof(node)};
     for (unsigned i = 0; i < masters; i++)
         wrong += redlock_node_get(session->client, i, &node) == REDLOCK_OK &&
                  node.state == REDLOCK_NODE_REFUSED;
@@ -45,7 +45,7 @@ static bool list_leaves_no_quorum(const struct session *session)
 /* Once, and again when it has voted in between. */
 static void tell_of_refused(struct session *session, unsigned index)
 {
-    redlock_node node;
+    redlock_node node = {.size = sizeof(node)};
     if (redlock_node_get(session->client, index, &node) != REDLOCK_OK)
         return;
     unsigned bit = 1U << index;
@@ -156,16 +156,16 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
 }
 
 /* Fills `node`; false if that master cannot be asked now. */
-static bool get_connected(const redlock *client, unsigned index, redlock_node *node)
+static bool get_connected(redlock *client, unsigned index, redlock_node *node)
 {
     return redlock_node_get(client, index, node) == REDLOCK_OK &&
            (node->state == REDLOCK_NODE_UP || node->state == REDLOCK_NODE_ABSTAINS);
 }
 
-static unsigned count_connected(const redlock *client)
+static unsigned count_connected(redlock *client)
 {
     unsigned connected = 0;
-    redlock_node node;
+    redlock_node node = {.size = sizeof(node)};
     for (unsigned i = 0; i < redlock_node_count(client); i++)
         connected += get_connected(client, i, &node);
     return connected;
@@ -209,7 +209,7 @@ static void plan_begin(struct session *session)
 
 static bool an_answer_is_on_its_way(const struct session *session)
 {
-    redlock_node node;
+    redlock_node node = {.size = sizeof(node)};
     for (unsigned i = 0; i < redlock_node_count(session->client); i++)
         if (get_connected(session->client, i, &node) && node.in_flight > 0)
             return true;

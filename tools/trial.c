@@ -36,7 +36,7 @@ static void on_closed(redlock *client, unsigned left, void *data)
 /* Both answer at this moment; or the trial has found it, as its subscription is to another. */
 static bool is_another(const struct trial *trial)
 {
-    redlock_node met, tried;
+    redlock_node met = {.size = sizeof(met)}, tried = {.size = sizeof(tried)};
     unsigned index = (unsigned)(trial - trial->all->of);
     if (redlock_node_get(trial->all->known, index, &met) != REDLOCK_OK ||
         redlock_node_get(trial->client, 0, &tried) != REDLOCK_OK || met.state != REDLOCK_NODE_UP)
@@ -80,8 +80,8 @@ static void note(struct text *text, const redlock_event *event)
 /* It has the lock by what it found at its next look, for what the master told did not come. */
 static bool heard_nothing(const struct trial *trial)
 {
-    redlock_stats stats;
-    redlock_stats_get(trial->client, &stats, sizeof(stats));
+    redlock_stats stats = {.size = sizeof(stats)};
+    redlock_stats_get(trial->client, &stats);
     return trial->released && stats.found > 0 && stats.pushes == 0;
 }
 
@@ -200,7 +200,7 @@ static bool open_client(struct trial *trial, const char *master)
 static int64_t longest_ttl(const struct trials *trials, unsigned index)
 {
     int64_t given = trials->options->max_ttl_ms;
-    redlock_node node;
+    redlock_node node = {.size = sizeof(node)};
     if (redlock_node_get(trials->known, index, &node) == REDLOCK_OK && node.max_ttl_ms > 0)
         return node.max_ttl_ms;
     return given > 0 && given < MAX_TTL_MS ? given : MAX_TTL_MS;
@@ -271,7 +271,7 @@ static void try_all(struct trials *trials, unsigned masters, const char *list)
 }
 
 void trials_begin(struct trials *trials, const struct options *options, struct ev_loop *loop,
-                  const redlock *known, unsigned masters, void (*done)(void *data), void *data)
+                  redlock *known, unsigned masters, void (*done)(void *data), void *data)
 {
     struct text list = {0};
     *trials = (struct trials){

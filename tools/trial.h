@@ -38,7 +38,7 @@ struct trial {
 struct trials {
     const struct options *options;
     struct ev_loop *loop;
-    const redlock *known; /* the client that has met the masters */
+    redlock *known; /* the client that has met the masters */
     ev_timer look;
     uint64_t mark; /* in the names of this trial */
     unsigned left; /* that have not ended */
@@ -50,7 +50,7 @@ struct trials {
 /* Tries the masters whose bits are set, with the max_ttl that each was told before; `done` is
  * called once, at once if there is none. */
 void trials_begin(struct trials *trials, const struct options *options, struct ev_loop *loop,
-                  const redlock *known, unsigned masters, void (*done)(void *data), void *data);
+                  redlock *known, unsigned masters, void (*done)(void *data), void *data);
 void trials_free(struct trials *trials);
 
 #endif

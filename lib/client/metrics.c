@@ -155,8 +155,7 @@ static void put_masters(struct page *page, const redlock *client)
 size_t redlock_stats_text(const redlock *client, char *buffer, size_t size)
 {
     struct page page = {buffer, size, 0};
-    redlock_stats stats;
-    redlock_stats_get(client, &stats, sizeof stats);
+    redlock_stats stats = stats_collect(client);
     put_stats(&page, &stats);
     put_masters(&page, client);
     put_line(&page, "# EOF\n");

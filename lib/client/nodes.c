@@ -6,6 +6,7 @@
 
 #include "link.h"
 #include "report.h"
+#include "sized.h"
 #include "tls_facts.h"
 
 static redlock_node_state state_of(const struct master_view *master, usec now)
@@ -50,12 +51,24 @@ const char *node_trouble(const redlock *client, unsigned index, const struct mas
     return trouble[0] ? trouble : how_far(master);
 }
 
+static void fill_tls(const redlock *client, unsigned index, redlock_node *node)
+{
+    const struct tls_facts *facts = link_tls(client->links[index]);
+    node->tls_protocol = facts ? facts->protocol : "";
+    node->tls_peer = facts ? facts->peer : "";
+    if (!facts)
+        return;
+    node->tls_expires_s = facts->ends_at - (system_wall_lead() + system_now()) / 1000000;
+    node->tls_verified = facts->verified;
+}
+
 void node_fill(const redlock *client, unsigned index, redlock_node *node)
 {
     struct master_view master = engine_master(client->engine, index);
     const struct hello *facts = master.facts;
     usec now = system_now();
-    *node = (redlock_node){.node = client->addresses[index].shown,
+    *node = (redlock_node){.size = sizeof *node,
+                           .node = client->addresses[index].shown,
                            .state = state_of(&master, now),
                            .text = trouble_of(client, index, &master),
                            .rtt_us = master.round_trip ? master.round_trip : -1,
@@ -73,6 +86,7 @@ void node_fill(const redlock *client, unsigned index, redlock_node *node)
         node->abstains_ms = (master.abstains_until - now + 999) / 1000;
     if (master.met)
         node->clock_offset_us = master.offset - system_wall_lead();
+    fill_tls(client, index, node);
 }
 
 unsigned redlock_node_count(const redlock *client)
@@ -80,27 +94,18 @@ unsigned redlock_node_count(const redlock *client)
     return client->masters;
 }
 
-redlock_code redlock_node_get(const redlock *client, unsigned index, redlock_node *node)
+redlock_code redlock_node_get(redlock *client, unsigned index, redlock_node *node)
 {
+    static const struct sized known = SIZED(redlock_node, tls_expires_s);
+    redlock_node all;
     if (index >= client->masters)
-        return REDLOCK_E_ARGUMENT;
-    node_fill(client, index, node);
-    return REDLOCK_OK;
-}
-
-redlock_code redlock_node_tls(const redlock *client, unsigned index, redlock_tls *tls, size_t size)
-{
-    if (index >= client->masters)
-        return REDLOCK_E_ARGUMENT;
-    const struct tls_facts *facts = link_tls(client->links[index]);
-    if (!facts)
-        return REDLOCK_E_STATE;
-    redlock_tls all = {.protocol = facts->protocol,
-                       .peer = facts->peer,
-                       .expires_s = facts->ends_at - (system_wall_lead() + system_now()) / 1000000,
-                       .verified = facts->verified};
-    memset(tls, 0, size);
-    memcpy(tls, &all, size < sizeof all ? size : sizeof all);
+        return client_fail(client, REDLOCK_E_ARGUMENT, "there is no master %u: the list has %u",
+                           index, client->masters);
+    if (!sized_is_known(&known, node->size))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, known.name, node->size,
+                           known.sizes[0], known.name);
+    node_fill(client, index, &all);
+    sized_give(node, &all);
     return REDLOCK_OK;
 }
 

@@ -10,6 +10,8 @@
 const char *node_trouble(const redlock *client, unsigned index, const struct master_view *master);
 void node_fill(const redlock *client, unsigned index, redlock_node *node);
 
+redlock_stats stats_collect(const redlock *client);
+
 /* Logs that a master has changed its state, and notes it for on_node. */
 void nodes_note_change(redlock *client, unsigned master);
 

@@ -5,6 +5,8 @@
 
 #include "link.h"
 #include "nodes.h"
+#include "report.h"
+#include "sized.h"
 
 _Static_assert(REDLOCK_BUCKETS == TIME_BUCKETS && REDLOCK_BUCKET_US(0) == BUCKET_US(0) &&
                    REDLOCK_BUCKET_US(REDLOCK_BUCKETS - 2) == BUCKET_US(TIME_BUCKETS - 2),
@@ -27,11 +29,12 @@ static unsigned count_abstaining(const redlock *client)
     return count;
 }
 
-static redlock_stats collect(const redlock *client)
+redlock_stats stats_collect(const redlock *client)
 {
     struct counters_view now = engine_count(client->engine);
     const struct engine_counters *c = now.done;
-    redlock_stats stats = {.acquires = c->acquires,
+    redlock_stats stats = {.size = sizeof stats,
+                           .acquires = c->acquires,
                            .acquired = c->acquired,
                            .contended = c->contended,
                            .unavailable = c->unavailable,
@@ -68,9 +71,13 @@ static redlock_stats collect(const redlock *client)
     return stats;
 }
 
-void redlock_stats_get(const redlock *client, redlock_stats *stats, size_t size)
+redlock_code redlock_stats_get(redlock *client, redlock_stats *stats)
 {
-    redlock_stats all = collect(client);
-    memset(stats, 0, size);
-    memcpy(stats, &all, size < sizeof all ? size : sizeof all);
+    static const struct sized known = SIZED(redlock_stats, renewal_left_times);
+    if (!sized_is_known(&known, stats->size))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, known.name, stats->size,
+                           known.sizes[0], known.name);
+    redlock_stats all = stats_collect(client);
+    sized_give(stats, &all);
+    return REDLOCK_OK;
 }

@@ -105,7 +105,7 @@ static void look_at_loop(redlock *redlock, void *data)
     unsigned masters = redlock_node_count(redlock), up = 0;
     size_t used = 0;
     for (unsigned i = 0; i < masters; i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof node};
         if (redlock_node_get(redlock, i, &node))
             continue;
         up += node.state == REDLOCK_NODE_UP;

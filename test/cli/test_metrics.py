@@ -22,11 +22,13 @@ class Text(MetricsCase):
         header = (ROOT / "include" / "redlock" / "nodes.h").read_text()
         counters = re.findall(r"X\((\w+),", re.search(r"#define REDLOCK_COUNTERS\(X\)(.*?)\n\n", header, re.S)[1])
         struct = re.search(r"typedef struct redlock_stats \{(.*?)\n\} redlock_stats;", header, re.S)[1]
-        fields = re.findall(r"^ +uint64_t (\w+)(\[REDLOCK_BUCKETS\])?;", struct, re.M)
+        fields = re.findall(r"^ +uint64_t (\w+)(\[REDLOCK_BUCKETS\])?;(?: +/\* (counter):)?", struct, re.M)
         self.assertEqual(struct.count("uint64_t"), len(fields) + 1)  # and that of the counters
         yield from ((f"redlock_{name}", "counter", "_total") for name in counters)
-        for name, buckets in fields:
-            if buckets:
+        for name, buckets, counter in fields:
+            if counter:
+                yield f"redlock_{name}", "counter", "_total"
+            elif buckets:
                 yield f"redlock_{name.removesuffix('_times')}_seconds", "histogram", "_bucket"
             elif name.endswith("_us"):
                 yield f"redlock_{name.removesuffix('_us')}_seconds", "histogram", "_sum"

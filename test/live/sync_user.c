@@ -6,12 +6,12 @@ redlock_sync *client;
 
 static void copy_stats(redlock *client, void *stats)
 {
-    redlock_stats_get(client, stats, sizeof(redlock_stats));
+    redlock_stats_get(client, stats);
 }
 
 redlock_stats stats_now(redlock_sync *client)
 {
-    redlock_stats stats;
+    redlock_stats stats = {.size = sizeof stats};
     assert_code(redlock_sync_run(client, copy_stats, &stats), REDLOCK_OK);
     return stats;
 }

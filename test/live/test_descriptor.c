@@ -430,7 +430,7 @@ TEST(connections_are_closed)
     give_back();
     int64_t end = now_us() + PATIENCE_US;
     for (unsigned up = 0; up < 5;) { /* connected anew */
-        redlock_node node;
+        redlock_node node = {.size = sizeof node};
         assert_true(turn(end));
         for (unsigned i = up = 0; i < 5; i++)
             up += redlock_node_get(client, i, &node) == REDLOCK_OK && node.state == REDLOCK_NODE_UP;

@@ -145,7 +145,7 @@ CASE(test_hangs_later)
 {
     struct user user;
     struct take take;
-    redlock_node node;
+    redlock_node node = {.size = sizeof node};
     redlock_options options = {.size = sizeof(redlock_options)};
     options.request_timeout_ms = 500; /* the others answer by then on a busy machine, too */
     user_open(&user, &limping, &options);

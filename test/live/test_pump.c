@@ -222,7 +222,7 @@ struct changes {
 static void note_change(redlock *client, unsigned index, void *data)
 {
     struct changes *changes = data;
-    redlock_node node;
+    redlock_node node = {.size = sizeof node};
     assert_code(redlock_node_get(client, index, &node), REDLOCK_OK);
     changes->of[index]++;
     changes->states[index] = node.state;
@@ -353,7 +353,7 @@ CASE(test_names_are_looked_up)
 {
     struct user user;
     struct take take;
-    redlock_node node;
+    redlock_node node = {.size = sizeof node};
     char nodes[400];
     redlock_options options = {.size = sizeof(redlock_options)};
     snprintf(nodes, sizeof nodes,

@@ -156,8 +156,8 @@ static void race_all(unsigned how)
             redlock_lease_free(races[i].lease);
         }
     }
-    redlock_stats stats;
-    AWAIT(&user, (redlock_stats_get(user.client, &stats, sizeof stats), stats.held == 0));
+    redlock_stats stats = {.size = sizeof stats};
+    AWAIT(&user, (redlock_stats_get(user.client, &stats), stats.held == 0));
     assert_int_equal(stats.lost, 0);
     user_close_clean(&user, &cluster);
 }

@@ -6,13 +6,6 @@
 
 #define MASTERS 5
 
-static redlock_tls tls_of(const struct user *user, unsigned master)
-{
-    redlock_tls tls = {0};
-    (void)redlock_node_tls(user->client, master, &tls, sizeof tls);
-    return tls;
-}
-
 static bool has_text(const struct user *user, unsigned master, const char *says)
 {
     return strstr(node_of(user, master).text, says) != NULL;
@@ -77,14 +70,12 @@ CASE(test_what_is_known_of_a_master)
     open_patiently(&user, NULL);
     AWAIT(&user, user_all_up(&user));
     for (unsigned i = 0; i < MASTERS; i++) {
-        redlock_tls tls = tls_of(&user, i);
-        assert_string_equal(tls.protocol, "TLSv1.3");
-        assert_string_equal(tls.peer, "localhost");
-        assert_true(tls.verified);
-        assert_true(tls.expires_s > 29 * 86400 && tls.expires_s <= 30 * 86400);
+        redlock_node node = node_of(&user, i);
+        assert_string_equal(node.tls_protocol, "TLSv1.3");
+        assert_string_equal(node.tls_peer, "localhost");
+        assert_true(node.tls_verified);
+        assert_true(node.tls_expires_s > 29 * 86400 && node.tls_expires_s <= 30 * 86400);
     }
-    redlock_tls tls;
-    assert_code(redlock_node_tls(user.client, MASTERS, &tls, sizeof tls), REDLOCK_E_ARGUMENT);
     user_close_clean(&user, &cluster);
 }
 
@@ -104,11 +95,11 @@ CASE(test_certificates_are_replaced)
     lock_once(&user, "without it");
     show(0, "renewed");
     AWAIT(&user, is_up(&user, 0));
-    assert_string_equal(tls_of(&user, 0).peer, "renewed.test");
-    assert_true(tls_of(&user, 0).expires_s < 3 * 86400);
+    assert_string_equal(node_of(&user, 0).tls_peer, "renewed.test");
+    assert_true(node_of(&user, 0).tls_expires_s < 3 * 86400);
     show(0, "master");
     end_connections(0);
-    AWAIT(&user, is_up(&user, 0) && strcmp(tls_of(&user, 0).peer, "localhost") == 0);
+    AWAIT(&user, is_up(&user, 0) && strcmp(node_of(&user, 0).tls_peer, "localhost") == 0);
     user_close_clean(&user, &cluster);
 }
 
@@ -187,7 +178,7 @@ CASE(test_another_protocol)
     cluster_tell(&cluster, 0, "CONFIG SET tls-protocols TLSv1.2");
     open_patiently(&user, NULL);
     AWAIT(&user, is_up(&user, 0));
-    assert_string_equal(tls_of(&user, 0).protocol, "TLSv1.2");
+    assert_string_equal(node_of(&user, 0).tls_protocol, "TLSv1.2");
     lock_once(&user, "by both");
     user_close_clean(&user, &cluster);
     cluster_tell(&cluster, 0, "CONFIG SET tls-protocols %s", "TLSv1.2 TLSv1.3");
@@ -224,8 +215,10 @@ CASE(test_the_wrong_kind_of_port)
     options.nodes = nodes;
     user_open(&user, NULL, &options);
     assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
-    assert_code(redlock_node_tls(user.client, 0, &(redlock_tls){0}, sizeof(redlock_tls)),
-                REDLOCK_E_STATE);
+    redlock_node node = node_of(&user, 0);
+    assert_string_equal(node.tls_protocol, "");
+    assert_string_equal(node.tls_peer, "");
+    assert_true(node.tls_expires_s == 0 && !node.tls_verified);
     user_close(&user, 0);
 }
 

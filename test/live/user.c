@@ -160,14 +160,14 @@ void user_close_clean(struct user *user, struct cluster *cluster)
 
 redlock_stats stats_of(const struct user *user)
 {
-    redlock_stats stats;
-    redlock_stats_get(user->client, &stats, sizeof stats);
+    redlock_stats stats = {.size = sizeof stats};
+    redlock_stats_get(user->client, &stats);
     return stats;
 }
 
 redlock_node node_of(const struct user *user, unsigned index)
 {
-    redlock_node node;
+    redlock_node node = {.size = sizeof node};
     assert_code(redlock_node_get(user->client, index, &node), REDLOCK_OK);
     return node;
 }

@@ -225,7 +225,7 @@ void check_ready(struct shell *s, redlock *client, redlock_code code, const char
 {
     unsigned up = 0;
     for (unsigned i = 0; i < redlock_node_count(client); i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof node};
         if (redlock_node_get(client, i, &node) == REDLOCK_OK)
             up += node.state == REDLOCK_NODE_UP;
     }
@@ -240,7 +240,7 @@ void check_ready(struct shell *s, redlock *client, redlock_code code, const char
 
 void check_node(struct shell *s, redlock *client, unsigned index)
 {
-    redlock_node node;
+    redlock_node node = {.size = sizeof node};
     bool is_known = redlock_node_get(client, index, &node) == REDLOCK_OK;
     if (!is_known || strcmp(node.node, node_text(index)) != 0)
         world_violated(s->world, "words", "client %u is told of a change of master %u",

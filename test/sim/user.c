@@ -408,10 +408,10 @@ void user_closes(struct shell *s, usec timeout)
 /* At what can be looked at without asking any master. */
 static void look(struct shell *s, const struct user_lease *lease)
 {
-    redlock_stats stats;
+    redlock_stats stats = {.size = sizeof stats};
     redlock_place place = {.size = sizeof place};
     shell_present = s;
-    redlock_stats_get(s->client, &stats, sizeof stats);
+    redlock_stats_get(s->client, &stats);
     if (lease)
         check_place(lease, redlock_lease_place(lease->handle, &place), &place);
 }

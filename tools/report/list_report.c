@@ -124,7 +124,7 @@ static size_t holder_of_list_json(struct json *json, const struct share *first, 
 
 static void node_json(struct json *json, const struct listing *listing, unsigned index)
 {
-    redlock_node node;
+    redlock_node node = {.size = sizeof(node)};
     const struct surveyed *surveyed = &listing->surveyed[index];
     if (redlock_node_get(listing->client, index, &node) != REDLOCK_OK)
         return;

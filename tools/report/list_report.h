@@ -19,7 +19,7 @@ struct listing {
     const char *text;
     struct shares shares; /* sorted */
     unsigned masters, quorum;
-    const redlock *client;
+    redlock *client;
     const struct surveyed *surveyed; /* of each master */
 };
 

@@ -27,10 +27,10 @@ static struct json begin_line(struct text *line, const char *event)
     return json;
 }
 
-static bool is_connecting(const redlock *client)
+static bool is_connecting(redlock *client)
 {
     for (unsigned i = 0; i < redlock_node_count(client); i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof(node)};
         if (redlock_node_get(client, i, &node) == REDLOCK_OK &&
             node.state == REDLOCK_NODE_CONNECTING)
             return true;
@@ -106,7 +106,7 @@ static void explain_loss(struct text *out, const struct run *run, const redlock_
 {
     votes_explain(out, event);
     for (unsigned i = 0; i < event->masters; i++) {
-        redlock_node node;
+        redlock_node node = {.size = sizeof(node)};
         if (!explains_itself(&event->votes[i]) &&
             redlock_node_get(run->session.client, i, &node) == REDLOCK_OK)
             explain_node(out, &node, &event->votes[i]);

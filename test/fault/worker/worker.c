@@ -66,8 +66,8 @@ static void on_look(struct ev_loop *loop, ev_prepare *look, int events)
 
 static void put_end(struct worker *worker)
 {
-    redlock_stats stats;
-    redlock_stats_get(worker->client, &stats, sizeof stats);
+    redlock_stats stats = {.size = sizeof stats};
+    redlock_stats_get(worker->client, &stats);
     record_put(&worker->record, now_us(), "end %u %" PRIu64 " %" PRIu64 " %" PRIu64,
                worker->record.lines, stats.acquired, stats.rounds, stats.raises);
 }
