@@ -115,9 +115,9 @@ extern "C" {
 #endif
 
 #define REDLOCK_VERSION_MAJOR 0
-#define REDLOCK_VERSION_MINOR 1
+#define REDLOCK_VERSION_MINOR 2
 #define REDLOCK_VERSION_PATCH 0
-#define REDLOCK_VERSION       "0.1.0"
+#define REDLOCK_VERSION       "0.2.0"
 
 #if defined(__GNUC__)
 #define REDLOCK_API      __attribute__((visibility("default")))
