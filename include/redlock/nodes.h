@@ -32,7 +32,7 @@ typedef struct redlock_node {
     const char *run_id;       /* "": unknown */
     const char *version;      /* "7.0.15" (Redis), "valkey 9.1.2"; "": unknown */
     const char *role;         /* "master", "slave"; "": unknown */
-    int64_t uptime_s;         /* at the last handshake; -1: unknown */
+    int64_t uptime_s;         /* at the last hello; -1: unknown */
     const char *eviction;     /* maxmemory-policy; "" while maxmemory is not set */
     bool aof;                 /* the master has an append-only file */
     bool tls_verified;        /* a CA and a name were checked; false with tls_verify "none" */

@@ -132,7 +132,7 @@ static void write_document(struct text *line, redlock_level level, const struct 
     struct json json = {.out = line};
     json_open(&json, NULL, '{');
     json_string(&json, "event", "log");
-    json_string(&json, "level", names[level <= REDLOCK_LOG_DEBUG ? level : REDLOCK_LOG_DEBUG]);
+    json_string(&json, "level", names[(int)level - REDLOCK_LOG_ERROR]);
     json_bytes(&json, "text", message->bytes, message->length);
     json_close(&json, '}');
 }
