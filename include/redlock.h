@@ -134,6 +134,7 @@ extern "C" {
 #define REDLOCK_LABEL_MAX       64   /* bytes of an owner label */
 #define REDLOCK_TOKEN_SIZE      96   /* buffer for a token, its label and a final NUL */
 #define REDLOCK_TOKENS_TOLD_MAX 600  /* tokens that one inspection can tell of each kind */
+#define REDLOCK_LOCAL_TURN_MAX  500  /* milliseconds, see local_turn_ms */
 
 /* Stands for the number 0 in a field whose 0 is its default. */
 #define REDLOCK_ZERO (-1)
@@ -347,6 +348,19 @@ typedef struct redlock_options {
      * An option that no master of the list could use is refused (E_ARGUMENT); without OpenSSL
      * rediss:// is refused (E_NODES). */
     const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify;
+
+    /* How fair the waiters of this client are to the waiters of other clients.
+     *   0             fast: a lease goes on in memory, from waiter to waiter of this client, for
+     *                 the time that wait_ms tells.
+     *   1 to 500      It goes on for that number of milliseconds.  A waiter may use the place of
+     *                 another one that came that much earlier, but at most 50 ms.
+     *   REDLOCK_ZERO  strict: no lease goes on in memory, and each waiter has a place of its own.
+     *                 So no lease of this client passes a waiter of any client that a quorum of
+     *                 masters had in the queue when the lease was asked for.  A waiter is in the
+     *                 queue two round trips after the call.
+     * Strict order costs each master about a request a second from each waiter, and each handover a
+     * round trip.  For one strict order among all waiters, set REDLOCK_ZERO in all clients. */
+    int64_t local_turn_ms;
 } redlock_options;
 
 /*

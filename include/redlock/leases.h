@@ -117,8 +117,9 @@ typedef struct redlock_lease_options {
      * all clients, and the release hands it over.  0: one try.  REDLOCK_FOREVER: until
      * redlock_lease_release().
      *   Waiters of one client share: they hand a lease over in memory for 50 ms (doc/design has the
-     * cases), and one that comes up to 50 ms after another may use its place in the queue.  A
-     * client that reaches no quorum has no place.  The masters hand a lease over for 3 s at most,
+     * cases), and one that comes up to 50 ms after another may use its place in the queue; the
+     * client's local_turn_ms sets other times, or none.  A client that reaches no quorum has no
+     * place.  The masters hand a lease over for 3 s at most,
      * which valid_ms counts; the library renews it to its ttl within half a second, with no_renew
      * too. */
     int64_t wait_ms;

@@ -77,6 +77,8 @@ static const char *find_wrong_number(const redlock_options *o)
         return "log_level must be between REDLOCK_LOG_ERROR and REDLOCK_LOG_DEBUG";
     if (!is_in(o->tokens_told, 0, REDLOCK_TOKENS_TOLD_MAX))
         return "tokens_told must be 1 to 600, or 0 for 16";
+    if (!is_in(o->local_turn_ms, REDLOCK_ZERO, REDLOCK_LOCAL_TURN_MAX))
+        return "local_turn_ms must be 1 to 500, 0 for the default, or REDLOCK_ZERO";
     if (o->spare < 0)
         return "spare is negative: 0 for a plain majority, or how many masters may be wrong";
     if (o->spare > REDLOCK_MASTERS_MAX)
@@ -94,6 +96,8 @@ static void read_numbers(struct engine_config *config, const redlock_options *o)
     config->request_timeout = MS(o->request_timeout_ms);
     config->trust_restarts = o->restart_policy == REDLOCK_RESTART_TRUST;
     config->tokens_told = (uint16_t)o->tokens_told;
+    config->strict_order = o->local_turn_ms == REDLOCK_ZERO;
+    config->local_turn = MS(or_zero(o->local_turn_ms, 0));
     config->drift_ppm =
         (int64_t)((o->drift_factor != 0 ? o->drift_factor : DEFAULT_DRIFT) * 1e6 + 0.5);
     if (config->drift_ppm == 0)

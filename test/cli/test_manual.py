@@ -20,7 +20,7 @@ FALSE_ALARMS = ("skipping paragraph macro: PP empty", "skipping paragraph macro:
 
 # In the README, but not of the command: of the scripts, and of the build.
 NOT_OF_THE_COMMAND = {"REDLOCK_SERVER", "REDLOCK_TOOLS", "REDLOCK_TESTS", "REDLOCK_INSTALL", "REDLOCK_LTO",
-                      "REDLOCK_MANUALS", "REDLOCK_TLS"}
+                      "REDLOCK_MANUALS", "REDLOCK_TLS", "REDLOCK_ZERO"}
 
 
 def mandoc(*arguments):

@@ -259,6 +259,24 @@ CASE(test_tokens_told)
     }
 }
 
+CASE(test_local_turn)
+{
+    static const int64_t wrong[] = {-2, REDLOCK_LOCAL_TURN_MAX + 1, INT64_MIN, INT64_MAX},
+                         right[] = {REDLOCK_ZERO, 0, 1, REDLOCK_LOCAL_TURN_MAX};
+    redlock_options options = {.size = sizeof(redlock_options)};
+    options.nodes = cluster.nodes;
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        options.local_turn_ms = wrong[i];
+        refuse(&options, REDLOCK_E_ARGUMENT, "local_turn_ms must be 1 to 500");
+    }
+    for (unsigned i = 0; i < COUNT(right); i++) {
+        struct user user;
+        options.local_turn_ms = right[i];
+        user_open(&user, NULL, &options);
+        user_close_clean(&user, &cluster);
+    }
+}
+
 CASE(test_bad_ttls)
 {
     struct user user;

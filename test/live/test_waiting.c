@@ -1,6 +1,7 @@
 /*
  * Waiting in turn on real masters: the order of waiters, their pushes, the keys that they leave
  * behind, and the end of dead ones.
+ * rule: W35
  */
 #include "fences.h"
 #include "fixture.h"
@@ -25,11 +26,16 @@ static struct take holder, waiter; /* of the first user, of the second one */
 
 /* ---- Clients on one loop ---- */
 
+static void join_with(struct user *user, const redlock_options *options)
+{
+    user_begin(user, loop, cluster.nodes, options);
+    AWAIT(user, user->ready);
+}
+
 static void join(struct user *user)
 {
     redlock_options options = fence_options();
-    user_begin(user, loop, cluster.nodes, &options);
-    AWAIT(user, user->ready);
+    join_with(user, &options);
 }
 
 static void join_up_to(unsigned count)
@@ -132,6 +138,32 @@ ON_A_LOOP(test_first_come_first_served_and_fences_grow)
         last = redlock_lease_fence(takes[i].lease);
         assert_code(take_release(&takes[i]), REDLOCK_OK);
         assert_int_equal(stats_of(&users[i]).handoffs, i > 0);
+    }
+}
+
+/* Two clients take turns in asking.  Each release comes with the lease still warm, when a client
+ * that keeps no strict order would hand it on in memory. */
+ON_A_LOOP(test_strict_order_among_the_waiters_of_two_clients)
+{
+    static struct take takes[CROWD];
+    static struct user strict[2];
+    redlock_options options = fence_options();
+    redlock_lease_options terms = patient();
+    options.local_turn_ms = REDLOCK_ZERO;
+    for (unsigned i = 0; i < 2; i++)
+        join_with(&strict[i], &options);
+    hold_with(&takes[0], &strict[0], "strict", &terms);
+    for (unsigned i = 1; i < CROWD; i++)
+        enqueue(&takes[i], &strict[i % 2], "strict", i - 1, &terms);
+    for (unsigned i = 0; i < CROWD; i++) {
+        AWAIT(takes[i].user, has(&takes[i]));
+        for (unsigned j = i + 1; j < CROWD; j++)
+            assert_int_equal(takes[j].outcomes, 0);
+        assert_code(take_release(&takes[i]), REDLOCK_OK);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(stats_of(&strict[i]).handoffs_here, 0);
+        assert_int_equal(user_end(&strict[i], 10000), 0);
     }
 }
 

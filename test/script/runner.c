@@ -14,7 +14,7 @@
  * lease told how it ended.
  *
  *   masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
- *           [all-answers] [up]: `up` is `silently connect all`
+ *           [all-answers] [local-turn T] [strict] [up]: `up` is `silently connect all`
  *   connect WHO [HELLO]      the connection is made and hello answered
  *   connected WHO            only made
  *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
@@ -247,6 +247,8 @@ static void do_masters(struct scenario *s, struct words *words)
     config.trust_restarts = has(words, "trust");
     config.looks_only = has(words, "looks");
     config.all_answers = has(words, "all-answers");
+    config.local_turn = time_of(s, words, "local-turn", 0);
+    config.strict_order = has(words, "strict");
     if (has(words, "up"))
         connect_all_silently(s, &config);
     else

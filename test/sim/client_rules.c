@@ -33,6 +33,9 @@ void check_configured(struct shell *s, const redlock_options *options)
     must_be(s, "connect_timeout_ms", is->connect_timeout / 1000,
             or_default(options->connect_timeout_ms, 1000));
     must_be(s, "request_timeout_ms", is->request_timeout / 1000, options->request_timeout_ms);
+    must_be(s, "strict_order", is->strict_order, options->local_turn_ms == REDLOCK_ZERO);
+    must_be(s, "local_turn_ms", is->strict_order ? REDLOCK_ZERO : is->local_turn / 1000,
+            options->local_turn_ms);
     must_be(s, "restart_policy", is->trust_restarts, options->restart_policy);
     must_be(s, "quorum", s->client->engine->quorum, s->quorum);
 }

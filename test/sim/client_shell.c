@@ -262,6 +262,17 @@ static void draw_timeouts(struct world *w, redlock_options *options)
             chance_range(&w->chance, 20, chance_permille(&w->chance, 500) ? 300 : 3000);
 }
 
+/* Mostly the default: how fair its waiters are to others. */
+static void draw_turn(struct shell *s, redlock_options *options)
+{
+    struct world *w = s->world;
+    if (chance_permille(&w->turning, w->turns))
+        options->local_turn_ms = chance_permille(&w->turning, 600)
+                                     ? REDLOCK_ZERO
+                                     : chance_range(&w->turning, 1, REDLOCK_LOCAL_TURN_MAX);
+    s->strict = options->local_turn_ms == REDLOCK_ZERO;
+}
+
 #define NODE_TEXT 48
 static void spell_nodes(const struct world *w, char *text)
 {
@@ -278,6 +289,7 @@ static void draw_options(struct shell *s, redlock_options *options)
     options->max_ttl_ms = w->max_ttl_ms;
     options->clock_skew_ms = w->skew_ms ? w->skew_ms : REDLOCK_ZERO;
     draw_timeouts(w, options);
+    draw_turn(s, options);
     if (w->faults & 1U << FAULT_MIXED_TTL)
         options->max_ttl_ms += chance_range(&w->chance, 0, 3) * 500;
     options->label = "";

@@ -52,6 +52,7 @@ struct shell {
     struct world *world;
     unsigned index;
     unsigned quorum; /* as its configuration has it */
+    bool strict;     /* it keeps strict order */
     bool running;    /* a process; it may have freed its client */
     redlock *client;
     struct clock clock;

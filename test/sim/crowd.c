@@ -3,6 +3,7 @@
 #include "trace.h"
 
 #define WAITERS_MOST 40
+#define STRICT_MOST  6 /* waiters in strict order: each is in the queue of a modelled master */
 #define HOLD_MOST    MS(200)
 #define HOARD_LEAST  64 /* leases: from then on they are renewed together */
 #define HOARD_MOST   100
@@ -83,6 +84,12 @@ bool crowd_told(struct user_lease *lease, const redlock_event *event)
     return true;
 }
 
+static unsigned how_many_wait(const struct shell *s)
+{
+    unsigned wished = s->world->wishes[s->index].waiters;
+    return s->strict && wished > STRICT_MOST ? STRICT_MOST : wished;
+}
+
 void crowd_acts(struct shell *s)
 {
     struct world *w = s->world;
@@ -94,7 +101,7 @@ void crowd_acts(struct shell *s)
         if (is_held && lease->hold_over <= w->now)
             user_lease_release(lease);
     }
-    for (; !w->peace && w->ops_left && waiting < wish->waiters; waiting++) {
+    for (; !w->peace && w->ops_left && waiting < how_many_wait(s); waiting++) {
         w->ops_left--;
         ask(s);
     }

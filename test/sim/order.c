@@ -1,3 +1,4 @@
+/* rule: W35 */
 #include "rules.h"
 
 #include <string.h>
@@ -43,9 +44,19 @@ static usec *since(struct world *w, usec ticket)
     return &place->since;
 }
 
+/* In strict order no waiter has a ticket that another one drew. */
+static void draws_its_own(const struct user_lease *lease, usec ticket)
+{
+    if (lease->shell->strict && ticket && !lease->first_sent)
+        world_violated(lease->shell->world, "strict",
+                       "lease %u of client %u is enqueued, and never asked for a ticket",
+                       lease->number, CLIENT(lease));
+}
+
 void order_sent(struct user_lease *lease, uint32_t number, usec ticket)
 {
     struct world *w = lease->shell->world;
+    draws_its_own(lease, ticket);
     struct token *token = &w->tokens[number];
     /* A waiter that never asked for a ticket has that of a lease before it in the same local
      * queue, which may not have used it yet. */
@@ -174,12 +185,22 @@ void order_passes(const struct user_lease *told, struct user_lease *waits, usec 
                        CLIENT(waits), (long long)(w->now - *since) / 1000);
 }
 
+/* Nor does a lease go on from one to another in memory, where "turn" would not see it. */
+static void is_given_by_masters(const struct user_lease *told)
+{
+    const struct shell *s = told->shell;
+    if (s->strict && s->client->engine->counters.handed_here)
+        world_violated(s->world, "strict", "lease %u of client %u was handed over in memory",
+                       told->number, CLIENT(told));
+}
+
 /* The waiters of one client share a place, and hand the names on, but not for long.  With one
  * name there is one place for each client that may be before another one.  A fault may lose a
  * place.  An attach by token passes no waiter: the lease is held already. */
 void order_told(const struct user_lease *told)
 {
     struct world *w = told->shell->world;
+    is_given_by_masters(told);
     if (w->faults || w->names > 1 || w->peace || told->by_token || told->terms.permits)
         return;
     for (unsigned c = 0; c < w->clients; c++)

@@ -348,6 +348,7 @@ static void draw_shares(struct world *w)
         {&w->leading, 0x1ead, 333, 200, 1000, options->leaders, false, &w->leaders},
         {&w->meeting, 0xba44, 333, 100, 600, options->barriers, false, &w->barriers},
         {&w->latching, 0x1a7c, 333, 100, 600, options->latches, false, &w->latches},
+        {&w->turning, 0x70b2, 125, 300, 1000, -1, true, &w->turns},
     };
     for (unsigned i = 0; i < sizeof shares / sizeof shares[0]; i++) {
         struct chance *chance = shares[i].chance;

@@ -299,6 +299,7 @@ struct world {
     struct chance leading;  /* of what is announced and observed */
     struct chance meeting;  /* of barriers */
     struct chance latching; /* of latches */
+    struct chance turning;  /* of local_turn_ms */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -317,6 +318,7 @@ struct world {
     unsigned leaders;      /* per mille of the leases that can announce something */
     unsigned barriers;     /* per mille: how often users arrive at one */
     unsigned latches;      /* per mille: how often users do something about one */
+    unsigned turns;        /* per mille of the processes set local_turn_ms */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;

@@ -78,6 +78,8 @@ struct engine_config {
     bool trust_restarts;
     usec connect_timeout;
     usec request_timeout; /* 0: it follows from the round trip */
+    usec local_turn;      /* how long a lease goes on in memory; 0: the times of handover.c */
+    bool strict_order;    /* no lease does, and each waiter is enqueued for itself */
     char label[65];       /* "": none */
     char channel[40];     /* on which masters tell this client of handovers */
     uint16_t tokens_told; /* to who inspects: of so many waiters, readers, holders; 0: 16 */

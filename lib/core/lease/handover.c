@@ -4,7 +4,8 @@
 /* Other clients may wait, so the names go back to the masters after HANDED_MOST handovers in
  * memory, but not before HANDED_FIRST: holders of microseconds keep nobody waiting.  They go back
  * in any case after HANDED_LAST, or some round trips, so that nobody waits for a row of long holds.
- * The one exception: the next waiter is known to be first on the masters too. */
+ * The one exception: the next waiter is known to be first on the masters too.  A user that says how
+ * long has said it for all of these cases. */
 #define HANDED_MOST      100
 #define HANDED_FIRST     MS(10)
 #define HANDED_LAST      MS(50)
@@ -16,6 +17,8 @@
 static usec handed_at_most(const struct engine *e)
 {
     usec far = HANDED_TRIPS * master_quorum_trip(e);
+    if (e->config.local_turn)
+        return e->config.local_turn;
     return far < HANDED_LAST ? HANDED_LAST : far < HANDED_MOST_LAST ? far : HANDED_MOST_LAST;
 }
 
@@ -24,7 +27,8 @@ static bool was_handed_enough(const struct engine *e, const struct claim *claim)
     usec handed_for = e->now - claim->taken_at;
     if (handed_for >= handed_at_most(e))
         return true;
-    return claim->handed >= HANDED_MOST && handed_for >= HANDED_FIRST;
+    bool are_many = claim->handed >= HANDED_MOST && handed_for >= HANDED_FIRST;
+    return are_many && !e->config.local_turn;
 }
 
 /* The next waiter can have this very claim: it asks for no fence, and enough validity is left. */

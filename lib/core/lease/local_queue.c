@@ -43,13 +43,19 @@ static void unlist(struct engine *e, struct local_queue *queue)
         queue->next->prev = queue->prev;
 }
 
+/* Its place on the masters is its own, and no lease is handed to it in memory. */
+static bool waits_apart(const struct engine *e, const struct names *names)
+{
+    return e->config.strict_order || names_any_shared(names);
+}
+
 static struct local_queue *local_queue_new(struct engine *e, struct names *names)
 {
     struct local_queue *queue = e->memory.take(e->memory.pool, sizeof *queue);
     if (!queue)
         return NULL;
     queue->names = names_share(names);
-    queue->apart = names_any_shared(names);
+    queue->apart = waits_apart(e, names);
     if (!queue->apart)
         list(e, queue);
     return queue;
@@ -76,7 +82,7 @@ bool local_queue_enter(struct engine *e, struct lease *lease)
 {
     struct attempt *attempt = lease->attempt;
     struct local_queue *queue =
-        names_any_shared(attempt->names) ? NULL : local_queue_of(e, attempt->names);
+        waits_apart(e, attempt->names) ? NULL : local_queue_of(e, attempt->names);
     if (!queue)
         queue = local_queue_new(e, attempt->names);
     if (!queue)

@@ -4,8 +4,9 @@
  *
  * Only the first waiter asks the masters; the others wait here, in memory.  A waiter with a shared
  * name is alone in a queue that no other finds, for readers must not wait behind each other: each
- * is enqueued on the masters for itself.  So is each that waits for one of the permits of a name;
- * they are in one queue, whatever their slots, for a holder may hand its slot to any of them.
+ * is enqueued on the masters for itself.  Where the client keeps strict order, each waiter is alone
+ * in that way.  Each that waits for one of the permits of a name is enqueued for itself, too; they
+ * are in one queue, whatever their slots, for a holder may hand its slot to any of them.
  */
 #ifndef REDLOCK_CORE_LOCAL_QUEUE_H
 #define REDLOCK_CORE_LOCAL_QUEUE_H
@@ -21,7 +22,7 @@ struct local_queue {
     struct names *names;
     struct lease *first, *last;
     usec drawn_at; /* when a waiter of it last asked for a ticket; 0: none yet */
-    bool apart;    /* for a waiter with a shared name */
+    bool apart;    /* for one waiter alone: with a shared name, or in strict order */
 };
 
 /* Each waiter asks the masters for itself. */

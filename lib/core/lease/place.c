@@ -6,6 +6,13 @@
  * may have drawn theirs in between.  It draws its own. */
 #define SHARES_PLACE MS(50)
 
+/* Where a lease goes on in memory for a shorter time, no place passes others for longer. */
+static usec shares_place_for(const struct engine *e)
+{
+    usec turn = e->config.local_turn;
+    return turn && turn < SHARES_PLACE ? turn : SHARES_PLACE;
+}
+
 bool place_is_first(const struct lease *lease)
 {
     const struct local_queue *queue = lease->attempt->queue;
@@ -107,7 +114,7 @@ bool place_is_next(const struct engine *e, const struct lease *lease)
  * it. */
 static bool needs_place(const struct engine *e, const struct lease *lease)
 {
-    return e->now > lease->attempt->queue->drawn_at + SHARES_PLACE;
+    return e->now > lease->attempt->queue->drawn_at + shares_place_for(e);
 }
 
 bool place_enter(struct engine *e, struct lease *lease)
@@ -130,19 +137,19 @@ bool place_is_asked_for(const struct lease *lease)
 }
 
 /* The place is the one that the masters know, or are being asked for. */
-static bool shares_place(const struct lease *from, const struct lease *to)
+static bool shares_place(const struct engine *e, const struct lease *from, const struct lease *to)
 {
     const struct queue_place *place = &from->attempt->place;
     usec asked_at = lease_round(from) ? lease_round(from)->asked_at : 0;
     usec drawn_at = place->ticket ? place->drawn_at : asked_at;
-    return to->asked_at <= drawn_at + SHARES_PLACE;
+    return to->asked_at <= drawn_at + shares_place_for(e);
 }
 
 /* A grant runs for the ttl of the lease that asked for it.  A fenced lease must send its own
  * request: an older one may predate another holder. */
 bool place_prepare_to_pass(struct engine *e, const struct lease *from, struct lease *to)
 {
-    if (!from->claim || to->terms.fence || to->claim || !shares_place(from, to))
+    if (!from->claim || to->terms.fence || to->claim || !shares_place(e, from, to))
         return false;
     bool passes = from->state == LEASE_QUEUED ||
                   (place_is_asked_for(from) && from->terms.ttl == to->terms.ttl);
@@ -164,9 +171,9 @@ static void pass_place(struct engine *e, struct lease *from, struct lease *to)
 }
 
 /* The next waiter inherits the ticket, but not the token that is enqueued. */
-static void pass_ticket(const struct lease *from, struct lease *to)
+static void pass_ticket(const struct engine *e, const struct lease *from, struct lease *to)
 {
-    if (to->attempt->place.ticket || to->claim || !shares_place(from, to))
+    if (to->attempt->place.ticket || to->claim || !shares_place(e, from, to))
         return;
     to->attempt->place.ticket = from->attempt->place.ticket;
     to->attempt->place.drawn_at = from->attempt->place.drawn_at;
@@ -185,7 +192,7 @@ static void leave_queue(struct engine *e, struct lease *lease)
         return;
     }
     if (lease_is_waiting(lease))
-        pass_ticket(lease, next);
+        pass_ticket(e, lease, next);
     if (was_first) {
         next->attempt->place.answering = lease->attempt->place.answering;
         if (next->state == LEASE_BEHIND)
