@@ -1,51 +1,27 @@
 /*
- * redlock/sync.h - redlock for threads that wait.
+ * redlock/sync.h - leases for threads that wait.
  *
- * The same leases as in redlock.h (read that first), for programs without an
- * event loop: a client runs a loop of its own on one background thread, and any
- * thread may call the functions here, which wait for the outcome.
- *
- *     redlock_sync *client;
- *     redlock_sync_lease *lease;
- *     if (redlock_sync_open(&client, NULL, NULL, 0) == REDLOCK_OK) {
- *         if (redlock_sync_acquire(client, &lease, "report", NULL, NULL) == REDLOCK_OK) {
- *             while (more_to_do() && redlock_sync_lease_valid_for(lease) > 1000)
- *                 do_what_takes_less_than_a_second();
- *             redlock_sync_lease_release(lease, NULL);
- *             redlock_sync_lease_free(lease);
- *         }
- *         redlock_sync_close(client, 1000);
- *         redlock_sync_free(client);
- *     }
+ * A client runs a loop of its own on one background thread, and any thread may call the functions
+ * here.  redlock.h begins with an example, and says what a lease is.
  *
  * Contract
- *   - Threads: any thread may call any function, also several threads at once on
- *     one client or one lease.  Free a client or a lease once (a reentrant lease once
- *     for each acquire), when no other thread uses that handle any more.
- *   - Waiting: a wait ends by itself, within the times given here;
- *     redlock_sync_cancel() and redlock_sync_close() end it sooner.  A signal does
- *     not.  Waiting threads sleep; nothing polls.
- *   - The background thread blocks every signal but those that a fault raises,
- *     and has the name "redlock".
- *   - Callbacks (those of redlock_options, on_event, redlock_sync_run()) run on
- *     the background thread and hold up every lease of the client: be quick.  In
- *     a callback a function that would wait returns REDLOCK_E_STATE at once (close
- *     and cancel return 0) and does nothing, as does redlock_sync_free();
- *     redlock_sync_lease_valid_for(), redlock_sync_lease_exclusive_for(),
- * redlock_sync_lease_fence(), redlock_sync_lease_token() and redlock_sync_lease_free() work as
- * anywhere.
- *   - Descriptors: the client has some that its thread waits for.  What closes all
- *     descriptors, such as a function that makes a daemon, must come before
- *     redlock_sync_open(): later, leases are lost, calls take a second or fail, and
- *     eight bytes may be written to, or read from, the file that has got such a number.
- *   - Durations are milliseconds, REDLOCK_FOREVER is allowed where the text says so.
- *     Arguments need only live until the function returns, but `data` of the options
- *     and of on_event as long as callbacks may come.
- *   - fork(), as in redlock.h: the child holds nothing.  There every lease is valid
- *     for 0 ms, every call that would wait fails with REDLOCK_E_FORKED (close and
- *     cancel return 0), and the free functions leave the memory and the sockets
- *     (close-on-exec) alone, as the background thread may have been caught in any
- *     state.  The child may open a client of its own; the parent is undisturbed.
+ *   - Threads: any thread may call any function, also while others use the same client or lease.
+ *     Free a handle once (a reentrant lease once for each acquire), when no other thread uses it.
+ *   - Waiting: a wait ends by itself within the times given here; redlock_sync_cancel() and
+ *     redlock_sync_close() end it sooner.  A signal does not end it.  Waiting threads sleep.
+ *   - The background thread has the name "redlock", and blocks all signals but those of faults.
+ *   - Callbacks (of redlock_options, on_event, redlock_sync_run()) run on the background thread and
+ *     hold up every lease of the client: be quick.  In them each call that would wait returns
+ *     E_STATE at once and does nothing (close and cancel return 0), and redlock_sync_free() does
+ *     nothing.  The calls that only look, and redlock_sync_lease_free(), work as anywhere.
+ *   - Descriptors: a program that closes all descriptors, as a daemon does, does so before
+ *     redlock_sync_open().  Later, leases are lost, and calls take a second or fail.  Eight bytes
+ *     may then be written to, or read from, a file that has got such a number.
+ *   - Durations are milliseconds; the text says where REDLOCK_FOREVER is allowed.  Arguments need
+ *     only live until the function returns, but `data` as long as callbacks may come.
+ *   - fork(): the child holds nothing, as in redlock.h.  There leases are valid for 0 ms, and each
+ *     call that would wait fails with E_FORKED (close and cancel return 0).  The free functions
+ *     leave memory and sockets alone.  The child may open a client; the parent is undisturbed.
  */
 #ifndef REDLOCK_SYNC_H
 #define REDLOCK_SYNC_H
@@ -57,290 +33,165 @@
 extern "C" {
 #endif
 
-/* A client and its background thread. */
-typedef struct redlock_sync redlock_sync;
+typedef struct redlock_sync redlock_sync;             /* a client and its background thread */
+typedef struct redlock_sync_lease redlock_sync_lease; /* until redlock_sync_lease_free() */
 
-/* A lease, from the call that acquires it until redlock_sync_lease_free(). */
-typedef struct redlock_sync_lease redlock_sync_lease;
-
-/*
- * The result of a call, for callers that want more than its code.  It may be used again.  Every
- * function that takes a result also takes NULL, and fills the result whatever it returns.  A result
- * without its size is refused (E_ARGUMENT), and then the function writes nothing.
- */
+/* The result of a call in more than its code.  A function takes NULL for it, or fills it whatever
+ * the code.  A result without its size is refused (E_ARGUMENT), and not written to. */
 typedef struct redlock_sync_result {
-    size_t size;       /* sizeof(redlock_sync_result) */
-    redlock_code code; /* as returned */
-    unsigned masters;  /* N; this and the next five are 0 if no master was asked, but valid_ms is
-                        * told of a   lease that the thread holds already */
-    unsigned quorum;   /* (N + spare + 2) / 2 */
-    unsigned granted;  /* masters that have the lease and are connected, as far as known then */
-    unsigned rounds;   /* rounds that the acquire took */
-    int64_t
-        valid_ms; /* validity left then; redlock_sync_lease_valid_for() gives what is left now */
+    size_t size;        /* sizeof(redlock_sync_result) */
+    redlock_code code;  /* as returned */
+    unsigned masters;   /* N.  If no master was asked this and the next five are 0, but valid_ms is
+                         * filled for a lease that the thread holds already. */
+    unsigned quorum;    /* (N + spare + 2) / 2 */
+    unsigned granted;   /* masters that have the lease and are connected, as far as known then */
+    unsigned rounds;    /* rounds that the acquire took */
+    int64_t valid_ms;   /* validity left then; redlock_sync_lease_valid_for(): left now */
     int64_t elapsed_ms; /* since the lease was asked for */
     char text[256];     /* one line: what happened and why; may be "" */
-
-    /* One line for each master, as "127.0.0.1:7101 held by <value>, 2800 ms left",
-     * each ending with a newline.  Lines for which there is no room are left out. */
-    char votes[2048];
+    char votes[2048];   /* a line for each master, as "127.0.0.1:7101 held by <value>, 2800 ms left"
+                         * with a newline; lines for which there is no room are left out */
 } redlock_sync_result;
 
-/* ---- The client --------------------------------------------------------- */
-
 /*
- * Starts a client and its thread, and returns at once: no master has been reached
- * yet, but leases may be asked for.  The client takes four descriptors, each master one
- * or two.  Without these four the call fails with E_SYSTEM; a master without
- * a descriptor is down until there is one.
- *
- *   client   receives the client, to be freed with redlock_sync_free(); NULL on
- *            failure
- *   options  as for redlock_open(); NULL for the defaults
- *   why, why_size   a buffer and its bytes: receives a sentence on failure; may be
- *            NULL, 0
+ * Starts a client and its thread, and returns at once: a lease may be asked for before any master
+ * is reached.  The client takes four descriptors (E_SYSTEM without them), and each master one or
+ * two; a master without a descriptor is down until there is one.  `client` receives the client, or
+ * NULL on failure; `options` are as for redlock_open(), NULL for the defaults.  On failure `why`, a
+ * buffer of `why_size` bytes that may be NULL, receives a sentence.
  * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_open(redlock_sync **client,
                                                             const redlock_options *options,
                                                             char *why, size_t why_size);
 
-/*
- * Waits until every master was either reached or tried in vain, for at most
- * `timeout_ms` (or REDLOCK_FOREVER), and tells the state of the masters now.  An
- * acquire does not need this call, but it shows early that something is amiss.
- *
- *   why, why_size   a buffer and its bytes: receives a line for each master, its
- *                   state and why, or a sentence for another failure; may be NULL, 0
- * Returns
- *   REDLOCK_OK              a quorum can vote
- *   REDLOCK_E_UNAVAILABLE   no quorum can vote now, or it is not known in time; the
- *                           client goes on trying
- *   REDLOCK_E_REPLICA, E_SAME_MASTER, E_NO_MASTER   wrong entries of the list leave no
- *                           quorum
- *   REDLOCK_E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT
- */
+/* Waits until each master was either reached or tried in vain, for at most `timeout_ms` (or
+ * REDLOCK_FOREVER).  An acquire does not need this call, which shows early that something is amiss.
+ * `why` receives a line for each master, its state and why, or a sentence for another failure.
+ * Returns REDLOCK_OK: a quorum can vote; E_UNAVAILABLE: no quorum can vote now, or that is not
+ * known in time, and the client goes on trying; E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong
+ * entries of the list leave no quorum; E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT. */
 REDLOCK_API redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *why,
                                             size_t why_size);
 
-/*
- * Runs `function` on the background thread, with the client of redlock.h, and
- * waits until it returned: for all that this header does not offer, such as
- * redlock_stats_text(), redlock_node_get(), redlock_node_adopt(), or leases with
- * callbacks of their own.  `function` must neither close nor free that client, nor call
- * redlock_process().
- * Returns REDLOCK_OK, E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT.
- */
+/* Runs `function` on the background thread, with the client of redlock.h, and waits for its return.
+ * Use it for redlock_stats_text(), redlock_node_get() and all else that only redlock.h offers.
+ * `function` must neither close nor free that client, nor call redlock_process().
+ * Returns REDLOCK_OK, E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT. */
 REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
                                           void (*function)(redlock *client, void *data),
                                           void *data);
 
-/*
- * Orderly end: wakes the threads that wait to acquire (E_CLOSED), releases every
- * lease, waits until all releases were answered or `patience_ms` passed (0: it does
- * not wait; REDLOCK_FOREVER: without a limit), and ends the background thread.  It does
- * not wait for dead masters without which others can have the names: see
- * redlock_close().  From then on every call that would wait fails with E_CLOSED, and
- * every lease is valid for 0 ms.  A second close waits for the first.
- * Returns the number of releases that were still owed; the masters drop their keys
- * when the ttl ends.
- */
+/* Orderly end: wakes the threads that wait to acquire (E_CLOSED), releases every lease, and ends
+ * the background thread.  It waits until all releases were answered, for at most `patience_ms` (or
+ * REDLOCK_FOREVER; 0: it does not wait); see redlock_close() for dead masters.  From then on calls
+ * that would wait fail with E_CLOSED, and leases are valid for 0 ms.  A second close waits for the
+ * first.  Returns the number of releases still owed; the masters drop these keys with the ttl. */
 REDLOCK_API unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms);
 
-/*
- * Frees the client, after redlock_sync_close(client, 0) if it is not closed yet;
- * not in a callback.  The handles of its leases live on, as those of leases that
- * are over, until they are freed.  NULL is allowed.
- */
+/* Frees the client, after redlock_sync_close(client, 0) if it is not closed yet.  NULL is allowed.
+ * The handles of its leases live on, each until it is freed. */
 REDLOCK_API void redlock_sync_free(redlock_sync *client);
 
-/* ---- Leases ------------------------------------------------------------- */
-
 /*
- * Acquires a lease on one name (a C string) and waits for the outcome: at most
- * options->wait_ms plus the rounds under way, each of which is bounded by the time
- * that a request may take.
+ * Acquires a lease on one name (a C string), or on several at once (all or none), and waits for the
+ * outcome: at most options->wait_ms and the rounds under way, each as long as a request may take.
+ *   lease    receives the lease, to be freed with redlock_sync_lease_free(); NULL on failure
+ *   options  as for redlock_acquire(), `reentrant` and `on_event` included; NULL: defaults.
+ *            on_event comes no more once the (last) redlock_sync_lease_free() has returned.  At
+ *            LOST redlock_sync_lease_valid_for() is 0 already; event->valid_ms is left to stop in.
+ * Returns REDLOCK_OK, and the lease is yours for redlock_sync_lease_valid_for(lease); or
+ *   E_HELD         another holder has a name: result->votes names the holder
+ *   E_UNAVAILABLE  too few masters answered with anything but an error: result->votes has why
+ *   E_TOO_SLOW     the masters, or this machine, were too late for the lease to be of use
+ *   E_CANCELLED    redlock_sync_cancel() was called
+ *   E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER, E_NO_MASTER, E_STATE, E_FORKED,
+ *   E_MEMORY; and for reentrant leases E_EXPIRED, E_GONE, E_MAX_HOLD
  *
- *   lease     receives the lease, to be freed with redlock_sync_lease_free(); NULL
- *             unless the function returns REDLOCK_OK
- *options   as for redlock_acquire(), and `reentrant`, see below, `on_event` and `data`.  The
- *             background thread calls on_event, and never again once
- *             redlock_sync_lease_free() (of a reentrant lease the last one) returned.  At LOST
- *             redlock_sync_lease_valid_for() is 0 already, however much of event->valid_ms is
- *             left for stopping.  NULL for the
- *             defaults: ttl 10 s, renewed, one try
- * Returns
- *   REDLOCK_OK            the lease is yours for redlock_sync_lease_valid_for(lease)
- *   REDLOCK_E_HELD        another holder has the lock; result->votes names the holder
- *   REDLOCK_E_UNAVAILABLE no quorum of masters could be asked, or too few of them answered with
- *                         anything but an error; result->votes has the reasons
- *   REDLOCK_E_TOO_SLOW    the masters, or this machine, were too late for the
- *                         lease to be of use
- *   REDLOCK_E_CANCELLED   redlock_sync_cancel() was called
- *   REDLOCK_E_EXPIRED, E_GONE, E_MAX_HOLD   this thread holds the names by a reentrant
- *                         lease that was lost, or is about to be
- *   REDLOCK_E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER, E_NO_MASTER,
- *   E_STATE, E_FORKED, E_MEMORY
+ * Reentrant leases.  A thread that holds one, and acquires the same names of that client with
+ * `reentrant` again (in any order), gets the same handle once more.  No master is asked.
+ *   - Each acquire wants its own redlock_sync_lease_free(), with or without a release before it, in
+ *     any order and by any thread.  The last release gives the lease back, or the last free if an
+ *     acquire was not released.  A free counts for a released acquire while there is one.
+ *   - The lease belongs to the thread that acquired it first; others meet it as another holder's.
+ *     A thread meets its own lease that was not reentrant in the same way.
+ *   - Once no more than its margin is left, an acquire fails with E_EXPIRED.  After a loss it fails
+ *     with the code of the loss, until all acquires of the lease are released or freed.
+ *   - The lease keeps the terms and the callback of the first acquire.  A later one fails with
+ *     E_STATE if it asks for a shared name exclusively, or for a fence that the lease lacks.  It
+ *     also does for names of which the lease has some.  An upgrade, downgrade or extend is for all.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *client,
                                                                redlock_sync_lease **lease,
                                                                const char *name,
                                                                const redlock_lease_options *options,
                                                                redlock_sync_result *result);
-
-/*
- * Reentrant leases (options->reentrant).  A thread that holds such a lease of a client, and
- * acquires the same names of that client once more with options->reentrant set (one name or
- * several, in any order), gets the same handle once more.  No master is asked and no thread
- * woken: with its release and free that takes some 150 ns where few are held, as
- * live/test_sync_reentrant (case it_asks_nobody) measures.
- *
- *   - Each acquire wants its own redlock_sync_lease_free(), with or without a
- *     redlock_sync_lease_release() before it, in any order and by any thread.  The last release
- * gives the lease back, as does the last free if an acquire was not released; those before it only
- * count.  A free is taken for that of a released acquire if there is one that was not freed yet. An
- * acquire after the last release is a new one, also while old handles are not freed.
- *   - The lease belongs to the thread that acquired it first.  Another thread that acquires
- *     the names goes to the masters as for those of any other holder; so does a thread that
- *     holds them by a lease that was not reentrant, or of another client.
- *   - Once no more than its margin is left an acquire fails with E_EXPIRED, and once the lease was
- *     lost with the code of the loss.  After a loss it fails so until all who acquired the lease
- *     have released or freed it, for they believe that nobody else had the names in between.
- *   - All terms of the lease are those of the first acquire, with its callback; of the options
- *     only `fence` and the modes are looked at.  E_STATE if the lease has a name shared that is
- *     now asked for exclusively (see redlock_sync_lease_upgrade()); a name that it has exclusively
- *     may be asked for as shared.  E_STATE if a fence is asked for and the lease has none.  An
- *     upgrade, a downgrade or an extend is one of the lease, for all who acquired it.
- *   - E_STATE if the thread holds by a reentrant lease some of the names, but not the same
- *     ones: it would wait for itself.
- */
-
-/* The same for several names at once, all or none. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire_names(
     redlock_sync *client, redlock_sync_lease **lease, const redlock_name *names, size_t count,
     const redlock_lease_options *options, redlock_sync_result *result);
 
-/*
- * Ends every acquire under way that was called with this `data` (that of
- * an acquire without options is NULL): it returns E_CANCELLED.  An acquire that begins
- * later is not affected, so where both may happen at once, look at the number.
- * Returns the number of acquires that it cancelled.
- */
+/* The number of times that this thread holds just these names by a reentrant lease: acquires that
+ * were neither released nor freed, whatever their modes.  0 also after a loss, within the margin,
+ * in a callback of the client and in a forked child.  No master is asked. */
+REDLOCK_API unsigned redlock_sync_hold_count(redlock_sync *client, const redlock_name *names,
+                                             size_t count);
+
+/* Ends each acquire under way whose options have this `data` (NULL without options): E_CANCELLED.
+ * An acquire that begins later is not affected.  Returns the number of acquires that it ended. */
 REDLOCK_API unsigned redlock_sync_cancel(redlock_sync *client, const void *data);
 
-/*
- * Validity left, in ms rounded down; 0 when the lease is not held any more, and for
- * NULL.  It is never more than redlock_lease_valid_for() gave when the deadline was last
- * brought up to date.  Call it before each step that needs the lock: a lease is not
- * a mutex that waits for you.
- *
- * The call is cheap: it takes no lock and wakes no thread, it reads an atomic
- * deadline and CLOCK_BOOTTIME (some 50 ns).  The background thread brings the
- * deadline up to date after each answer of the masters, in about 0.1 µs for each
- * lease held.  With n > 64 leases held it does so at most every n µs: only then is
- * it seen that much later if the validity shrank because a master lost the lease.
- */
+/* Validity left, in ms rounded down; 0 when the lease is not held any more, and for NULL.  Call it
+ * before each step that needs the lock: it is cheap, and takes no lock.  The background thread
+ * brings it up to date after each answer of a master, with n > 64 leases held up to n us later.
+ * redlock_sync_lease_exclusive_for() is 0 also while the lease has a name shared.  Call it before
+ * each step that needs the lease exclusively, for another thread may have downgraded the lease. */
 REDLOCK_API int64_t redlock_sync_lease_valid_for(const redlock_sync_lease *lease);
-
-/*
- * The same, but 0 while the lease has a name shared.  Mode and validity are read as one,
- * at the same cost.  Call it before each step that needs the lease exclusively, as each
- * write: another thread may have called redlock_sync_lease_downgrade() meanwhile.
- */
 REDLOCK_API int64_t redlock_sync_lease_exclusive_for(const redlock_sync_lease *lease);
 
-/*
- * The fencing token, as redlock_lease_fence(); 0 if none was asked for, and for NULL.  It stays
- * the same until a redlock_sync_lease_upgrade() succeeds, and is larger from then on.  A thread
- * for which redlock_sync_lease_exclusive_for() was above 0 reads the fence that goes with it, or
- * one of a later upgrade.
- */
+/* The fencing token, as redlock_lease_fence() (0: none); the permit, as redlock_lease_slot() (-1:
+ * none); and the token on the masters with its label, which lives as long as the handle ("" for
+ * NULL).  redlock_sync_lease_upgrade() makes the fence larger.  A thread that has seen
+ * redlock_sync_lease_exclusive_for() above 0 reads the fence that goes with it, or a later one. */
 REDLOCK_API int64_t redlock_sync_lease_fence(const redlock_sync_lease *lease);
-
-/* Of K permits, the one that the lease is, as redlock_lease_slot(); -1 for any other lease, and for
- * NULL.
- */
 REDLOCK_API int redlock_sync_lease_slot(const redlock_sync_lease *lease);
-
-/* The token that the masters hold for this lease, with its label; "" for NULL.  The
- * string lives as long as the handle. */
 REDLOCK_API const char *redlock_sync_lease_token(const redlock_sync_lease *lease);
 
 /*
- * Renews now, with a new ttl if `ttl_ms` > 0 (it then counts for later renewals
- * too), and waits for the outcome.
- * Returns
- *   REDLOCK_OK            a quorum renewed the lease
- *   REDLOCK_E_UNAVAILABLE no quorum renewed the lease; it is still valid for
- *                         redlock_sync_lease_valid_for(lease)
- *   REDLOCK_E_MAX_HOLD    the lease may not be renewed any more, and is valid for
- *                         redlock_sync_lease_valid_for(lease), or was lost meanwhile
- *   REDLOCK_E_EXPIRED, E_GONE   the lease was lost meanwhile
- *   REDLOCK_E_CANCELLED   the lease was released meanwhile
- *   REDLOCK_E_STATE       the lease is not held, or another thread is extending it
- *   REDLOCK_E_TTL, E_CLOSED, E_FORKED, E_ARGUMENT
+ * Extend, downgrade and upgrade wait for their outcome, and return REDLOCK_OK or
+ *   E_EXPIRED, E_GONE, E_MAX_HOLD   the lease was lost meanwhile
+ *   E_CANCELLED    the lease was released meanwhile, by a thread or a close
+ *   E_STATE        the lease is not held, or another thread is in such a call (an extend may go
+ *                  beside a downgrade or an upgrade); then nothing was done
+ *   E_UNAVAILABLE  extend: no quorum renewed it; upgrade: too few masters answered, or too many
+ *                  lost a downgrade with its connection.  The lease is what it was.
+ *   E_CLOSED, E_FORKED, E_ARGUMENT
+ * Extend renews now; a `ttl_ms` > 0 is the new ttl, for later renewals too (E_TTL).  E_MAX_HOLD:
+ * the lease may not be renewed any more, and is what it was, or is lost.
+ * Downgrade makes a writer a reader (E_STATE: it is one), and waits until a quorum lets readers in.
+ * Before any reader comes in, redlock_sync_lease_exclusive_for() is 0 for all threads.
+ * Upgrade makes the only reader the writer (E_STATE: no name is shared).  It tries once, and never
+ * waits for a reader to leave.  Until the masters agree redlock_sync_lease_exclusive_for() is 0.
+ * What was read as a reader still holds then: no writer came between.  A fenced lease has a new
+ * fence.  E_HELD: others read one of the names.  E_HELD, E_MAX_HOLD, E_MEMORY: it stays a reader.
  */
 REDLOCK_API redlock_code redlock_sync_lease_extend(redlock_sync_lease *lease, int64_t ttl_ms,
                                                    redlock_sync_result *result);
-
-/*
- * Makes a writer a reader, as redlock_lease_downgrade(), and waits until a quorum of masters
- * lets readers in.  redlock_sync_lease_exclusive_for() is 0 for every thread before any master
- * hears of it, so before any reader comes in; redlock_sync_lease_valid_for() goes on.  While no
- * quorum answers the call waits, at most until the lease is lost.
- * Returns
- *   REDLOCK_OK            a quorum knows: readers can come in
- *   REDLOCK_E_EXPIRED, E_GONE   the lease was lost meanwhile
- *   REDLOCK_E_CANCELLED   the lease was released meanwhile, by a thread or a close
- *   REDLOCK_E_STATE       the lease is not held, or has all its names shared already, or
- *                         another thread is changing it (an extend may be under way), or
- *                         this is a callback; then nothing was changed
- *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT
- */
 REDLOCK_API redlock_code redlock_sync_lease_downgrade(redlock_sync_lease *lease,
                                                       redlock_sync_result *result);
-
-/*
- * Makes a reader the writer if it is the only reader, as redlock_lease_upgrade(), and waits for
- * the outcome: one try that takes no longer than the requests of an acquire, and never
- * waits for a reader to leave.  redlock_sync_lease_exclusive_for() stays 0 until the masters have
- * agreed; a thread may read more shortly before this call returns to its caller.  What
- * was read as a reader still holds then: no writer came between.
- * Returns
- *   REDLOCK_OK            all names of the lease are exclusive for
- *                         redlock_sync_lease_exclusive_for(lease); a fenced lease has a new,
- *                         larger fence
- *   REDLOCK_E_HELD        others read one of the names; the lease is a reader's, as before
- *   REDLOCK_E_UNAVAILABLE too few masters answered, or on too many a downgrade of this
- *                         lease was lost with its connection; it is a reader's, as before
- *   REDLOCK_E_MAX_HOLD, E_MEMORY   the lease is a reader's, as before
- *   REDLOCK_E_EXPIRED, E_GONE   the lease was lost meanwhile
- *   REDLOCK_E_CANCELLED   the lease was released meanwhile, by a thread or a close
- *   REDLOCK_E_STATE       the lease is not held, or has no name shared, or another thread
- *                         is changing it (an extend may be under way), or this is a
- *                         callback; then nothing was changed
- *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT
- */
 REDLOCK_API redlock_code redlock_sync_lease_upgrade(redlock_sync_lease *lease,
                                                     redlock_sync_result *result);
 
 /*
- * Ends validity at once, for every thread, then gives the lease back on every
- * master that may have it, and waits for their answers.  The handle must still be
- * freed.  Of a reentrant lease that was acquired several times only the last release
- * does that; those before it return at once, and ask no master: OK, or E_GONE if the lease was
- * lost or its validity has ended.
- * Returns
- *   REDLOCK_OK            a quorum confirmed that the lease was still ours, or it was
- *                         handed over in memory, still valid, to the next waiter of
- *                         this client: there was no other holder before
- *   REDLOCK_E_GONE        the lease was not ours any more on a quorum, or was lost
- *                         before
- *   REDLOCK_E_UNAVAILABLE too few masters answered in time to tell; the release
- *                         stays owed and is repeated in the background
- *   REDLOCK_E_STATE       a thread has released the lease before
- *   REDLOCK_E_CLOSED      the client was closed, which released the lease
- *   REDLOCK_E_FORKED, E_ARGUMENT
+ * Ends validity at once, for every thread, then gives the lease back on every master that may have
+ * it, and waits for their answers.  The handle must still be freed.  Of a reentrant lease only the
+ * last release does that; those before it ask no master, and return OK, or E_GONE if the lease is
+ * lost or over.
+ *   REDLOCK_OK     there was no other holder before: a quorum confirmed that, or the next waiter
+ *                  of this client got the lease while it was valid
+ *   E_GONE         the lease was not ours any more on a quorum, or was lost before
+ *   E_UNAVAILABLE  too few masters answered in time to tell; the client repeats the release
+ *   E_STATE        a thread has released the lease before
+ *   E_CLOSED       the client was closed, which released the lease; or E_FORKED, E_ARGUMENT
  */
 REDLOCK_API redlock_code redlock_sync_lease_release(redlock_sync_lease *lease,
                                                     redlock_sync_result *result);
@@ -418,12 +269,8 @@ REDLOCK_API redlock_code redlock_sync_latch_count(redlock_sync *client, const ch
                                                   redlock_latch_result *tally,
                                                   redlock_sync_result *result);
 
-/*
- * Frees the handle; of a reentrant lease that was acquired several times only the last call
- * does.  A lease that is still held is then released in the background.  The
- * call waits until the background thread has let go of the handle, which does not
- * take an answer of any master.  NULL is allowed.
- */
+/* Frees the handle (of a reentrant lease the last free does); NULL is allowed.  A lease that is
+ * still held is released in the background, and no answer of a master is waited for. */
 REDLOCK_API void redlock_sync_lease_free(redlock_sync_lease *lease);
 
 #ifdef __cplusplus

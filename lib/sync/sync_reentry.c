@@ -178,6 +178,11 @@ static struct reentry *find_own(redlock_sync *client, const redlock_name *names,
     return NULL;
 }
 
+static bool is_same_set(const struct reentry *reentry, size_t common, size_t count)
+{
+    return common == count && common == reentry->count;
+}
+
 static bool has_shared(const struct reentry *reentry, const redlock_name *name)
 {
     return find_name(reentry->names, reentry->count, name)->mode == REDLOCK_SHARED;
@@ -223,7 +228,7 @@ static redlock_code enter_held(const redlock_sync *client, struct reentry *reent
 {
     if (client->closing)
         return sync_report(result, REDLOCK_E_CLOSED, redlock_code_text(REDLOCK_E_CLOSED));
-    if (common < count || common < reentry->count)
+    if (!is_same_set(reentry, common, count))
         return sync_report(result, REDLOCK_E_STATE,
                            "this thread holds some of the names by a reentrant lease on other "
                            "names, and would wait for itself: acquire the same names, or release "
@@ -247,6 +252,26 @@ bool sync_reentry_enter(redlock_sync *client, redlock_sync_lease **lease, const 
         *lease = reentry->lease;
     pthread_mutex_unlock(&client->lock);
     return reentry != NULL;
+}
+
+/* As once_more() would let it in: a lost lease is valid for 0 ms. */
+static bool is_good(const struct reentry *reentry)
+{
+    return redlock_sync_lease_valid_for(reentry->lease) > reentry->margin_ms;
+}
+
+unsigned redlock_sync_hold_count(redlock_sync *client, const redlock_name *names, size_t count)
+{
+    size_t common = 0;
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    if (sync_check(client) || !take_set(names, count, taken))
+        return 0;
+    pthread_mutex_lock(&client->lock);
+    const struct reentry *reentry = find_own(client, taken, count, &common);
+    bool holds = reentry && is_same_set(reentry, common, count) && is_good(reentry);
+    unsigned held = holds ? reentry->held : 0;
+    pthread_mutex_unlock(&client->lock);
+    return held;
 }
 
 /* ---- giving it back; all under the client's lock ---- */

@@ -1,7 +1,7 @@
 /*
  * Threads that acquire once more what they hold: one handle for all of it, and the lease goes with
  * the last who gives it back, whatever threads, masters or the client do meanwhile.
- * rule: T12, T13, T14, T15, T16
+ * rule: T12, T13, T14, T15, T16, T17
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -76,6 +76,12 @@ static void in_and_out(redlock_sync *client, const redlock_name *names, size_t c
     assert_ptr_equal(inner, lease);
     give_back(inner);
     assert_true(redlock_sync_lease_valid_for(lease) > 0);
+}
+
+static unsigned count_of(redlock_sync *client, const char *name)
+{
+    redlock_name one = redlock_name_of(name);
+    return redlock_sync_hold_count(client, &one, 1);
 }
 
 static void close_other(redlock_sync *client)
@@ -170,6 +176,11 @@ static redlock_code outcome(struct caller *caller)
 {
     pthread_join(caller->thread, NULL);
     return caller->code;
+}
+
+static redlock_code count_it(struct caller *caller)
+{
+    return (redlock_code)count_of(caller->client, caller->name);
 }
 
 static redlock_code elsewhere(redlock_code (*call)(struct caller *), redlock_sync *client,
@@ -408,6 +419,11 @@ WITH_CLEAN_CLIENT(it_asks_nobody)
     }
     print_message("acquire, release and free once more: %.0f ns\n",
                   (double)(now_ns() - since) / TIMES);
+    since = now_ns();
+    for (int i = 0; i < TIMES; i++)
+        if (count_of(client, "quiet") != 1)
+            fail_msg("counted, at %d", i);
+    print_message("hold count: %.0f ns\n", (double)(now_ns() - since) / TIMES);
     end_pause(&pause);
     redlock_stats after = stats_now(client);
     assert_int_equal(after.acquired, before.acquired);
@@ -416,8 +432,6 @@ WITH_CLEAN_CLIENT(it_asks_nobody)
     assert_int_equal(after.held, before.held);
     give_back(lease);
 }
-
-/* ---- Loss ---- */
 
 /* Keys that others take away, on a quorum. */
 static void take_away(const char *name)
@@ -430,6 +444,99 @@ static void give_away(const char *name)
 {
     cluster_tell_all(&cluster, "DEL %s", name);
 }
+
+/* ---- How many times it is held ---- */
+
+WITH_CLEAN_CLIENT(a_count_goes_up_and_down_with_the_acquires)
+{
+    redlock_sync *other = open_on(&cluster);
+    redlock_lease_options plain = terms(10000, 0);
+    assert_int_equal(count_of(client, "counted"), 0);
+    redlock_sync_lease *lease = enter(client, "counted");
+    assert_int_equal(count_of(client, "counted"), 1);
+    enter(client, "counted");
+    enter(client, "counted");
+    assert_int_equal(count_of(client, "counted"), 3);
+    assert_int_equal(elsewhere(count_it, client, "counted", NULL), 0);
+    assert_int_equal(count_of(other, "counted"), 0);
+    assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
+    assert_int_equal(count_of(client, "counted"), 2);
+    redlock_sync_lease_free(lease); /* of the one that was released */
+    assert_int_equal(count_of(client, "counted"), 2);
+    redlock_sync_lease_free(lease);
+    assert_int_equal(count_of(client, "counted"), 1);
+    give_back(lease);
+    assert_int_equal(count_of(client, "counted"), 0);
+    lease = take(client, "counted", &plain); /* not reentrant */
+    assert_int_equal(count_of(client, "counted"), 0);
+    give_back(lease);
+    close_other(other);
+}
+
+WITH_CLEAN_CLIENT(a_count_is_of_all_the_names_in_any_mode)
+{
+    redlock_sync_lease *lease;
+    redlock_name names[] = {NAME("a"), NAME("b")};
+    redlock_name turned[] = {SHARED_NAME("b"), NAME("a")};
+    redlock_name more[] = {NAME("a"), NAME("b"), NAME("c")}, twice[] = {NAME("a"), NAME("a")};
+    redlock_name none = {.size = sizeof none}, unsized = NAME("a");
+    unsized.size = 0;
+    assert_code(try_names(client, names, 2, false, &lease, NULL), REDLOCK_OK);
+    assert_int_equal(redlock_sync_hold_count(client, names, 2), 1);
+    assert_int_equal(redlock_sync_hold_count(client, turned, 2), 1);
+    assert_int_equal(redlock_sync_hold_count(client, names, 1), 0);
+    assert_int_equal(redlock_sync_hold_count(client, more, 3), 0);
+    assert_int_equal(redlock_sync_hold_count(client, twice, 2), 0);
+    assert_int_equal(redlock_sync_hold_count(client, &none, 1), 0);
+    assert_int_equal(redlock_sync_hold_count(client, &unsized, 1), 0);
+    assert_int_equal(redlock_sync_hold_count(client, NULL, 1), 0);
+    assert_int_equal(redlock_sync_hold_count(client, names, 0), 0);
+    assert_int_equal(redlock_sync_hold_count(client, names, SIZE_MAX), 0);
+    assert_int_equal(redlock_sync_hold_count(NULL, names, 2), 0);
+    give_back(lease);
+}
+
+/* The background thread stands still, and LOST is not told. */
+WITH_CLEAN_CLIENT(within_its_margin_the_count_is_0)
+{
+    enum { MARGIN_MS = 1500 };
+    redlock_lease_options options = again(2000);
+    options.no_renew = true;
+    options.margin_ms = MARGIN_MS;
+    redlock_sync_lease *lease = take(client, "nearly", &options);
+    struct pause pause;
+    begin_pause(&pause, client);
+    unsigned held = 1;
+    int64_t before = 0, after = 0;
+    bool too_late = false;
+    while (held) {
+        before = redlock_sync_lease_valid_for(lease);
+        held = count_of(client, "nearly");
+        after = redlock_sync_lease_valid_for(lease);
+        too_late |= held && before <= MARGIN_MS;
+    }
+    end_pause(&pause);
+    assert_false(too_late);
+    assert_true(after <= MARGIN_MS);
+    redlock_sync_lease_free(lease);
+    AWAIT(cluster_keys(&cluster) == 0);
+}
+
+WITH_CLEAN_CLIENT(a_lost_lease_has_no_count)
+{
+    redlock_sync_lease *lease = enter(client, "lost");
+    assert_int_equal(count_of(client, "lost"), 1);
+    take_away("lost");
+    AWAIT(count_of(client, "lost") == 0);
+    give_away("lost");
+    refuse(client, "lost", REDLOCK_E_GONE, "");
+    redlock_sync_lease_free(lease);
+    lease = enter(client, "lost");
+    assert_int_equal(count_of(client, "lost"), 1);
+    give_back(lease);
+}
+
+/* ---- Loss ---- */
 
 WITH_CLEAN_CLIENT(a_lost_lease_is_not_acquired_once_more)
 {
@@ -612,6 +719,7 @@ CASE(a_closed_client_lets_nobody_in)
     enter(client, "closed");
     enter(client, "closed");
     assert_int_equal(redlock_sync_close(client, 10000), 0);
+    assert_int_equal(count_of(client, "closed"), 0);
     refuse(client, "closed", REDLOCK_E_CLOSED, "");
     assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_E_CLOSED);
     redlock_sync_lease_free(lease);
@@ -707,6 +815,7 @@ struct inside {
     redlock_sync *client;
     redlock_sync_lease *lease;
     redlock_code acquire, release;
+    unsigned count;
 };
 
 static void enter_inside(redlock *client, void *data)
@@ -717,6 +826,7 @@ static void enter_inside(redlock *client, void *data)
     (void)client;
     inside->acquire = redlock_sync_acquire(inside->client, &lease, "inside", &options, NULL);
     inside->release = redlock_sync_lease_release(inside->lease, NULL);
+    inside->count = count_of(inside->client, "inside");
     redlock_sync_lease_free(inside->lease);
 }
 
@@ -727,6 +837,8 @@ WITH_CLEAN_CLIENT(a_callback_may_free_and_no_more)
     assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
     assert_code(inside.acquire, REDLOCK_E_STATE);
     assert_code(inside.release, REDLOCK_E_STATE);
+    assert_int_equal(inside.count, 0);
+    assert_int_equal(count_of(client, "inside"), 1);
     assert_true(redlock_sync_lease_valid_for(inside.lease) > 0);
     assert_code(redlock_sync_run(client, enter_inside, &inside), REDLOCK_OK);
     AWAIT(cluster_keys(&cluster) == 0);
@@ -742,6 +854,8 @@ static int check_as_child(redlock_sync *client, redlock_sync_lease *lease)
     if (redlock_sync_lease_release(lease, NULL) != REDLOCK_E_FORKED ||
         redlock_sync_lease_release(lease, NULL) != REDLOCK_E_FORKED)
         return 2;
+    if (count_of(client, "forked"))
+        return 3;
     for (int i = 0; i < 2; i++)
         redlock_sync_lease_free(lease);
     redlock_sync_free(client);
