@@ -210,6 +210,9 @@ static inline redlock_name redlock_name_of(const char *text)
  * (as a quorum answered last, another holder or a waiter has a name), E_UNAVAILABLE (too few
  * masters answered; event->votes has the reasons), E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY, and
  * E_REPLICA, E_SAME_MASTER, E_NO_MASTER where the list leaves no quorum.
+ *   A callback may acquire again in NOT_ACQUIRED and LOST.  Without wait_ms each E_HELD then costs
+ * the masters a round trip, and other codes may come at once, though other watchers of the loop get
+ * their turns.  Set wait_ms instead: then the library waits.
  *
  *   lease     receives the handle, to be freed with redlock_lease_free()
  *   options   NULL for the defaults

@@ -1,7 +1,7 @@
 /*
  * The contract of the loop: callbacks come only from it and may do anything, even free their own
  * lease or client; the loop ends by itself; no SIGPIPE is sent.
- * rule: C1
+ * rule: C1, C13
  */
 #include <redlock/recipes.h>
 
@@ -180,6 +180,85 @@ CASE(test_anything_in_callbacks)
     for (int kind = 0; kind < KINDS; kind++)
         for (int deed = 0; deed < DEEDS; deed++)
             play((redlock_event_kind)kind, (enum deed)deed);
+}
+
+/* ---- Asking again in NOT_ACQUIRED ---- */
+
+enum { BEATS = 20, BEAT_MS = 5, SPIN_MS = 10000 };
+
+/* A timer beats beside a lease that is asked for again as soon as it is refused. */
+struct spin {
+    struct user user;
+    ev_timer beat;
+    redlock_code code; /* of every refusal */
+    unsigned tries, beats;
+    int64_t end_us;
+    bool over;
+};
+
+static void refuse_again(redlock_lease *lease, const redlock_event *event, void *data);
+
+static void ask_again(struct spin *spin)
+{
+    redlock_lease *lease;
+    spin->tries++;
+    assert_code(redlock_acquire(spin->user.client, &lease, "spun", NULL, refuse_again, spin),
+                REDLOCK_OK);
+}
+
+static void refuse_again(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct spin *spin = data;
+    assert_int_equal(event->kind, REDLOCK_NOT_ACQUIRED);
+    assert_code(event->code, spin->code);
+    redlock_lease_free(lease);
+    spin->over = spin->beats >= BEATS || now_us() > spin->end_us;
+    if (!spin->over)
+        ask_again(spin);
+}
+
+static void count_beat(struct ev_loop *loop, ev_timer *beat, int events)
+{
+    struct spin *spin = beat->data;
+    (void)loop, (void)events;
+    spin->beats++;
+}
+
+static void spin_until_the_timer_has_fired(struct spin *spin)
+{
+    ev_timer_init(&spin->beat, count_beat, BEAT_MS / 1e3, BEAT_MS / 1e3);
+    spin->beat.data = spin;
+    ev_timer_start(spin->user.loop, &spin->beat);
+    spin->end_us = now_us() + SPIN_MS * 1000;
+    ask_again(spin);
+    AWAIT_MS(&spin->user, spin->over, 2 * SPIN_MS);
+    ev_timer_stop(spin->user.loop, &spin->beat);
+    assert_true(spin->beats >= BEATS);
+}
+
+CASE(test_each_refusal_of_a_spin_took_a_round_trip)
+{
+    struct spin spin = {.code = REDLOCK_E_HELD};
+    cluster_tell_all(&cluster, "SET spun other PX 60000");
+    user_open(&spin.user, &cluster, NULL);
+    uint64_t before = stats_of(&spin.user).requests;
+    spin_until_the_timer_has_fired(&spin);
+    assert_true(stats_of(&spin.user).requests - before >= 3 * (uint64_t)spin.tries);
+    cluster_tell_all(&cluster, "DEL spun");
+    user_close_clean(&spin.user, &cluster);
+}
+
+/* No answer is waited for, so nothing but the end of the turn lets other watchers have theirs. */
+CASE(test_a_spin_without_masters_leaves_the_loop_to_others)
+{
+    struct spin spin = {.code = REDLOCK_E_UNAVAILABLE};
+    user_begin(&spin.user, ev_loop_new(0),
+               "redis://127.0.0.1:1 redis://127.0.0.2:1 redis://127.0.0.3:1", NULL);
+    AWAIT(&spin.user, spin.user.ready);
+    spin_until_the_timer_has_fired(&spin);
+    assert_true(spin.tries > BEATS);
+    assert_int_equal(stats_of(&spin.user).requests, 0);
+    user_close(&spin.user, 0);
 }
 
 /* ---- on_ready and closed() ---- */
