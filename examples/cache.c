@@ -2,7 +2,8 @@
  * REDLOCK_NODES; the file: the first argument.  A reader holds the name shared, so readers do not
  * wait for each other; a writer holds it alone, so nobody reads a half-written file.  Who has
  * written becomes a reader, so that it shows what it wrote while the others read. */
-#include <redlock/sync.h>
+#include <err.h>
+#include <redlock.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -34,18 +35,16 @@ static bool refresh(const char *path)
     return file && fclose(file) == 0 && written;
 }
 
-static redlock_sync_lease *take(redlock_sync *client, bool shared, redlock_sync_result *result)
+static redlock_sync_lease *take(redlock_sync *client, redlock_mode mode)
 {
     redlock_sync_lease *lease;
-    redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
-    options.wait_ms = 30000;
-    options.mode = shared ? REDLOCK_SHARED : REDLOCK_EXCLUSIVE;
-    redlock_code code = redlock_sync_acquire(client, &lease, "cache", &options, result);
-    if (code == REDLOCK_OK && redlock_sync_lease_valid_for(lease) > STEP_MS)
+    redlock_lease_options options = {.size = sizeof options, .wait_ms = 30000, .mode = mode};
+    redlock_sync_result result = {.size = sizeof result};
+    if (redlock_sync_acquire(client, &lease, "cache", &options, &result) == REDLOCK_OK &&
+        redlock_sync_lease_valid_for(lease) > STEP_MS)
         return lease;
-    fprintf(stderr, "%s\n%s", result->text, result->votes);
-    if (code == REDLOCK_OK)
-        redlock_sync_lease_free(lease);
+    fprintf(stderr, "%s\n%s", result.text, result.votes);
+    redlock_sync_lease_free(lease);
     return NULL;
 }
 
@@ -66,15 +65,14 @@ static bool write_and_read(redlock_sync_lease *lease, const char *path)
 
 static bool use(redlock_sync *client, const char *path)
 {
-    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
-    redlock_sync_lease *lease = take(client, true, &result);
+    redlock_sync_lease *lease = take(client, REDLOCK_SHARED);
     if (!lease)
         return false;
     bool fresh = is_fresh(path), done = fresh && show(path);
     give_back(lease);
     if (fresh)
         return done;
-    lease = take(client, false, &result);
+    lease = take(client, REDLOCK_EXCLUSIVE);
     if (!lease)
         return false;
     done = write_and_read(lease, path);
@@ -86,10 +84,8 @@ int main(int argc, char **argv)
 {
     char why[256];
     redlock_sync *client;
-    if (argc != 2 || redlock_sync_open(&client, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", argc == 2 ? why : "usage: cache FILE");
-        return 1;
-    }
+    if (argc != 2 || redlock_sync_open(&client, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", argc == 2 ? why : "usage: cache FILE");
     bool done = use(client, argv[1]);
     redlock_sync_close(client, 1000);
     redlock_sync_free(client);

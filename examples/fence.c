@@ -3,6 +3,7 @@
  * server is not one of them.
  *
  *     example_fence HOST PORT "$(redis-cli -h HOST -p PORT SCRIPT LOAD "$(cat fenced_set.lua)")" */
+#include <err.h>
 #include <ev.h>
 #include <hiredis/adapters/libev.h>
 #include <hiredis/async.h>
@@ -71,33 +72,28 @@ static void on_connection(const redisAsyncContext *context, int status)
     server = NULL;
 }
 
-static int open_server(const char *host, const char *port)
+static void open_server(const char *host, const char *port)
 {
     server = redisAsyncConnect(host, atoi(port));
-    if (!server || server->err) {
-        fprintf(stderr, "%s\n", server ? server->errstr : "out of memory");
-        return -1;
-    }
+    if (!server || server->err)
+        errx(1, "%s", server ? server->errstr : "out of memory");
     signal(SIGPIPE, SIG_IGN); /* hiredis may write to what the other side has closed */
     redisLibevAttach(EV_DEFAULT, server);
     redisAsyncSetConnectCallback(server, on_connection);
     redisAsyncSetDisconnectCallback(server, on_connection);
-    return 0;
 }
 
 int main(int argc, char **argv)
 {
     char why[256];
     redlock *client;
-    redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
-    options.fence = true;
-    if (argc != 4 || open_server(argv[1], argv[2]) != 0)
+    redlock_lease_options options = {.size = sizeof options, .fence = true};
+    if (argc != 4)
         return 64;
     script = argv[3];
-    if (redlock_open(&client, EV_DEFAULT, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    open_server(argv[1], argv[2]);
+    if (redlock_open(&client, EV_DEFAULT, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     if (redlock_acquire(client, &lease, "ten-writes", &options, on_event, NULL) == REDLOCK_OK)
         ev_run(EV_DEFAULT, 0); /* returns when neither a lease nor the connection is left */
     redlock_free(client);

@@ -2,6 +2,7 @@
  * goes on where it ends, dies or is cut off.  All of them know where to send what the leader is to
  * do: to the address that it announces.  Start it with an address, on as many hosts as you like.
  * The masters: REDLOCK_NODES. */
+#include <err.h>
 #include <ev.h>
 #include <redlock/recipes.h>
 #include <stdio.h>
@@ -90,10 +91,8 @@ int main(int argc, char **argv)
 {
     struct host host = {0};
     char why[256];
-    if (redlock_open(&host.client, EV_DEFAULT, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    if (redlock_open(&host.client, EV_DEFAULT, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     bool begun = begin(&host, argc > 1 ? argv[1] : "127.0.0.1:8000");
     if (begun)
         ev_run(EV_DEFAULT, 0);

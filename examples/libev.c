@@ -1,4 +1,5 @@
 /* Ten steps of work under a lock, on an event loop.  The masters: REDLOCK_NODES. */
+#include <err.h>
 #include <ev.h>
 #include <redlock.h>
 #include <stdio.h>
@@ -37,10 +38,8 @@ int main(void)
     redlock_lease *lease;
     ev_timer timer;
     ev_timer_init(&timer, work, 0., 0.1);
-    if (redlock_open(&client, EV_DEFAULT, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    if (redlock_open(&client, EV_DEFAULT, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     if (redlock_acquire(client, &lease, "ten-steps", NULL, on_event, &timer) == REDLOCK_OK)
         ev_run(EV_DEFAULT, 0); /* returns when no lease and no release is left to wait for */
     redlock_free(client);

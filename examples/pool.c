@@ -2,7 +2,8 @@
  * The others wait, and one of them goes on where a worker ends or dies.  The slot of its permit is
  * the worker's number, which no other worker has: of twelve pieces of work, worker w does w, w + 4
  * and w + 8.  So it could choose a port, or a folder.  The masters: REDLOCK_NODES. */
-#include <redlock/sync.h>
+#include <err.h>
+#include <redlock.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -35,12 +36,12 @@ static bool work_in_turn(redlock_sync *client)
 {
     atomic_bool lost = false;
     redlock_sync_lease *permit;
-    redlock_lease_options options = {.size = sizeof options};
+    redlock_lease_options options = {.size = sizeof options,
+                                     .permits = WORKERS, /* the same in all processes */
+                                     .wait_ms = REDLOCK_FOREVER,
+                                     .on_event = on_event,
+                                     .data = &lost};
     redlock_sync_result result = {.size = sizeof result};
-    options.permits = WORKERS; /* the same in all processes */
-    options.wait_ms = REDLOCK_FOREVER;
-    options.on_event = on_event;
-    options.data = &lost;
     if (redlock_sync_acquire(client, &permit, "pool", &options, &result) != REDLOCK_OK) {
         fprintf(stderr, "%s\n%s", result.text, result.votes);
         return false;
@@ -55,10 +56,8 @@ int main(void)
 {
     char why[256];
     redlock_sync *client;
-    if (redlock_sync_open(&client, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    if (redlock_sync_open(&client, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     bool done = work_in_turn(client);
     redlock_sync_close(client, 1000);
     redlock_sync_free(client);

@@ -1,4 +1,5 @@
 /* Ten steps of work under a lock, on GLib's main loop.  The masters: REDLOCK_NODES. */
+#include <err.h>
 #include <glib-unix.h>
 #include <redlock.h>
 #include <stdio.h>
@@ -40,10 +41,8 @@ int main(void)
     char why[256];
     redlock *client;
     redlock_lease *lease;
-    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     loop = g_main_loop_new(NULL, FALSE);
     guint source = g_unix_fd_add(redlock_fd(client), G_IO_IN, on_ready, client);
     if (redlock_acquire(client, &lease, "ten-steps", NULL, on_event, NULL) == REDLOCK_OK)

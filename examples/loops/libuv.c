@@ -1,4 +1,5 @@
 /* Ten steps of work under a lock, on libuv.  The masters: REDLOCK_NODES. */
+#include <err.h>
 #include <redlock.h>
 #include <stdio.h>
 #include <uv.h>
@@ -43,10 +44,8 @@ int main(void)
     char why[256];
     redlock *client;
     redlock_lease *lease;
-    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     uv_timer_init(uv_default_loop(), &timer);
     uv_poll_init(uv_default_loop(), &ready, redlock_fd(client));
     ready.data = client;

@@ -1,4 +1,5 @@
 /* Ten steps of work under a lock, with nothing but poll().  The masters: REDLOCK_NODES. */
+#include <err.h>
 #include <poll.h>
 #include <redlock.h>
 #include <stdio.h>
@@ -35,10 +36,8 @@ int main(void)
     char why[256];
     redlock *client;
     redlock_lease *lease;
-    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     over = redlock_acquire(client, &lease, "ten-steps", NULL, on_event, NULL) != REDLOCK_OK;
     struct pollfd ready = {.fd = redlock_fd(client), .events = POLLIN};
     while (!over) {

@@ -1,4 +1,5 @@
 /* Ten steps of work under a lock, on systemd's event loop.  The masters: REDLOCK_NODES. */
+#include <err.h>
 #include <redlock.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -44,10 +45,8 @@ int main(void)
     char why[256];
     redlock *client;
     redlock_lease *lease;
-    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "%s\n", why);
-        return 1;
-    }
+    if (redlock_open(&client, NULL, NULL, why, sizeof why) != REDLOCK_OK)
+        errx(1, "%s", why);
     sd_event_default(&loop);
     sd_event_add_io(loop, NULL, redlock_fd(client), EPOLLIN, on_ready, client);
     if (redlock_acquire(client, &lease, "ten-steps", NULL, on_event, NULL) == REDLOCK_OK)
