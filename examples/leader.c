@@ -73,7 +73,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 
 static bool begin(struct host *host, const char *address)
 {
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    redlock_campaign_options options = {.size = sizeof options};
     options.value = address;
     options.length = strlen(address);
     ev_init(&host->work, on_work);

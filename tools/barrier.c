@@ -125,11 +125,11 @@ static void begin(void *data)
 {
     struct barrier *barrier = data;
     const struct options *options = barrier->session.options;
-    redlock_barrier_options terms = REDLOCK_BARRIER_INIT;
+    redlock_barrier_options terms = {.size = sizeof terms};
     terms.parties = options->parties;
     terms.generation = options->generation;
     terms.ttl_ms = options->ttl_ms;
-    terms.wait_ms = options->wait_ms;
+    terms.timeout_ms = options->wait_ms ? options->wait_ms : REDLOCK_ZERO;
     terms.token = options->token;
     redlock_code code =
         redlock_barrier_arrive(barrier->session.client, &barrier->party, options->names[0].bytes,

@@ -180,17 +180,23 @@ static const struct action *action_of(const char *word)
     return action;
 }
 
+static int64_t timeout_of(const struct options *options)
+{
+    int64_t wait_ms = options->wait_ms >= 0 ? options->wait_ms : WAITS_MS;
+    return wait_ms ? wait_ms : REDLOCK_ZERO;
+}
+
 static void begin(void *data)
 {
     struct latch *latch = data;
     const struct options *options = latch->session.options;
-    redlock_latch_options terms = REDLOCK_LATCH_INIT;
+    redlock_latch_options terms = {.size = sizeof terms};
     terms.arrivals = options->arrivals;
     terms.id = options->id;
     terms.arrival = options->arrival;
     if (options->life_ms)
         terms.life_ms = options->life_ms;
-    terms.wait_ms = options->wait_ms >= 0 ? options->wait_ms : WAITS_MS;
+    terms.timeout_ms = timeout_of(options);
     const struct action *action = action_of(options->action);
     redlock_code code = action->function(latch->session.client, &latch->call,
                                          options->names[0].bytes, &terms, on_tally, latch);

@@ -27,7 +27,6 @@
 #define REDLOCK_SYNC_H
 
 #include <redlock.h>
-#include <redlock/recipes.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -195,79 +194,6 @@ REDLOCK_API redlock_code redlock_sync_lease_upgrade(redlock_sync_lease *lease,
  */
 REDLOCK_API redlock_code redlock_sync_lease_release(redlock_sync_lease *lease,
                                                     redlock_sync_result *result);
-
-/*
- * Says `value` of the lease's name, as redlock_lease_announce(), and waits until a quorum of
- * masters has stored it.  A thread leads from redlock_sync_acquire() with `fence` on, best with
- * wait_ms REDLOCK_FOREVER, for as long as redlock_sync_lease_valid_for() is above 0.
- * Returns
- *   REDLOCK_OK            a quorum says it
- *   REDLOCK_E_STATE       the lease cannot announce: it is not held, is shared, has no fence or
- *                         several names, or is a permit; or this is a callback
- *   REDLOCK_E_CANCELLED   another thread has announced something else, downgraded or released the
- *                         lease meanwhile; while no quorum answers the call waits, at most until
- *                         the lease is lost
- *   REDLOCK_E_EXPIRED, E_GONE, E_MAX_HOLD   the lease was lost meanwhile
- *   REDLOCK_E_CLOSED, E_FORKED, E_ARGUMENT, E_MEMORY
- */
-REDLOCK_API redlock_code redlock_sync_lease_announce(redlock_sync_lease *lease, const void *value,
-                                                     size_t length, redlock_sync_result *result);
-
-/*
- * Tells what is announced of a name now, as the first call of redlock_observer_begin()'s callback;
- * it waits no longer than it takes to connect to a silent master and to ask it.
- *
- *   leader        receives what is told; leader->value is `value`, leader->text is ""
- *   value, size   a buffer and its bytes: receives the value, cut if leader->length is more; NULL
- *                 and 0 if only the term matters
- * Returns REDLOCK_OK (leader->term 0: nobody announces anything); E_UNAVAILABLE: too few masters
- * answer to know (result->text may have the error of one of them); E_NAME, E_CLOSED, E_FORKED,
- * E_STATE (in a callback), E_ARGUMENT, E_MEMORY.
- */
-REDLOCK_API redlock_code redlock_sync_leader_get(redlock_sync *client, const char *name,
-                                                 redlock_leader *leader, void *value, size_t size,
-                                                 redlock_sync_result *result);
-
-/*
- * Arrives at a barrier, as redlock_barrier_arrive(), and waits until it has passed, or has left.
- *   options   NULL is an error, for it must say for how many parties the barrier is
- *   passage   receives how that went, with "" for text, which result->text has; NULL if the code is
- *             enough.  The options may point into it, as options->token to the token of an arrival
- *             that is repeated
- * Returns passage->code: REDLOCK_OK if it passed, E_NOT_PASSED, E_PARTIES, E_OVER, E_UNDECIDED,
- * E_UNAVAILABLE, E_REPLICA, E_SAME_MASTER, E_NO_MASTER, E_CLOSED; or E_NAME, E_TTL, E_FORKED,
- * E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then it has not arrived.  redlock_sync_cancel()
- * does not end it: give it a wait_ms.
- */
-REDLOCK_API redlock_code redlock_sync_barrier_arrive(redlock_sync *client, const char *name,
-                                                     const redlock_barrier_options *options,
-                                                     redlock_barrier_result *passage,
-                                                     redlock_sync_result *result);
-
-/*
- * The calls about latches, as redlock_latch_create(), _arrive(), _await() and _count(): they wait
- * until they are told.
- *   tally   receives what is told; NULL if the code is enough.  The options may point into it, as
- *           options->id and options->arrival to what the call before has told
- * Returns tally->code; or E_NAME, E_FORKED, E_STATE (in a callback), E_ARGUMENT, E_MEMORY: then
- * nothing was done.  redlock_sync_cancel() does not end them: give them a wait_ms.
- */
-REDLOCK_API redlock_code redlock_sync_latch_create(redlock_sync *client, const char *name,
-                                                   const redlock_latch_options *options,
-                                                   redlock_latch_result *tally,
-                                                   redlock_sync_result *result);
-REDLOCK_API redlock_code redlock_sync_latch_arrive(redlock_sync *client, const char *name,
-                                                   const redlock_latch_options *options,
-                                                   redlock_latch_result *tally,
-                                                   redlock_sync_result *result);
-REDLOCK_API redlock_code redlock_sync_latch_await(redlock_sync *client, const char *name,
-                                                  const redlock_latch_options *options,
-                                                  redlock_latch_result *tally,
-                                                  redlock_sync_result *result);
-REDLOCK_API redlock_code redlock_sync_latch_count(redlock_sync *client, const char *name,
-                                                  const redlock_latch_options *options,
-                                                  redlock_latch_result *tally,
-                                                  redlock_sync_result *result);
 
 /* Frees the handle (of a reentrant lease the last free does); NULL is allowed.  A lease that is
  * still held is released in the background, and no answer of a master is waited for. */

@@ -10,9 +10,14 @@
 #include "options.h"
 #include "redlock/recipes.h"
 #include "report.h"
+#include "sized.h"
 #include "task_calls.h"
 
+#define TTL_USUAL 10000 /* ms */
+
 _Static_assert(REDLOCK_PARTIES_MAX == PARTIES_MOST, "said once, for both");
+
+static const struct sized options_kind = SIZED(redlock_barrier_options, token);
 
 struct redlock_barrier {
     struct client_task task;
@@ -43,7 +48,8 @@ static bool tell_party(redlock *client, struct client_task *task)
     if (party->told || !task_tell(client->engine, task->core, &news))
         return false;
     const struct party_news *of = &news.party;
-    redlock_barrier_result passage = {.code = code_of_news(of),
+    redlock_barrier_result passage = {.size = sizeof passage,
+                                      .code = code_of_news(of),
                                       .undecided = of->passage == PASSAGE_UNKNOWN,
                                       .parties = party->parties,
                                       .arrived = of->arrived,
@@ -82,34 +88,37 @@ static redlock_code check_longest(redlock *client)
                        (long long)client->config.max_ttl_ms);
 }
 
-static redlock_code read_barrier_options(redlock *client, const redlock_barrier_options *options,
-                                         redlock_barrier_options *o)
+/* The token is read when the numbers beside it were found to be in range. */
+static redlock_code check_barrier_options(redlock *client, const redlock_barrier_options *o)
 {
-    *o = (redlock_barrier_options)REDLOCK_BARRIER_INIT;
-    if (options && !take_versioned(o, options, options->size, sizeof *o))
-        return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "options.size is not set: start from REDLOCK_BARRIER_INIT");
     if (o->parties < 1 || o->parties > REDLOCK_PARTIES_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a barrier is for 1 to %d parties, not %lld",
                            REDLOCK_PARTIES_MAX, (long long)o->parties);
     if (o->generation < 0 || o->generation > REDLOCK_GENERATION_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a generation is 0 to 2^53, and not %lld",
                            (long long)o->generation);
-    if (o->wait_ms < 0)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "wait_ms cannot be negative");
-    redlock_code code = o->token ? check_party_token(client, o->token) : REDLOCK_OK;
+    redlock_code code = ttl_check(client, o->ttl_ms, 0);
     if (!code)
-        code = ttl_check(client, o->ttl_ms, 0);
-    return code ? code : check_longest(client);
+        code = check_longest(client);
+    return code || !o->token ? code : check_party_token(client, o->token);
 }
 
-static redlock_code check_barrier(redlock *client, const redlock_barrier_options *options,
-                                  redlock_barrier_options *o)
+static redlock_code read_barrier_options(redlock *client, const redlock_barrier_options *options,
+                                         redlock_barrier_options *o, usec *wait)
 {
     redlock_code code = calls_check(client);
     if (!code)
         code = client_may_act(client);
-    return code ? code : read_barrier_options(client, options, o);
+    if (code)
+        return code;
+    if (!options)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a barrier has no options: say its parties");
+    if (!sized_take(&options_kind, o, options))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, options_kind.name,
+                           options->size, options_kind.sizes[0], options_kind.name);
+    o->ttl_ms = o->ttl_ms ? o->ttl_ms : TTL_USUAL;
+    code = task_calls_wait(client, o->timeout_ms, wait);
+    return code ? code : check_barrier_options(client, o);
 }
 
 redlock_code redlock_barrier_arrive(redlock *client, redlock_barrier **out, const char *name,
@@ -118,13 +127,14 @@ redlock_code redlock_barrier_arrive(redlock *client, redlock_barrier **out, cons
 {
     redlock_barrier_options o;
     struct names *names;
+    usec wait = 0;
     if (out)
         *out = NULL;
     if (!client)
         return REDLOCK_E_ARGUMENT;
     if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a party needs a callback and a handle");
-    redlock_code code = check_barrier(client, options, &o);
+    redlock_code code = read_barrier_options(client, options, &o, &wait);
     if (!code)
         code = task_calls_check(client, name, &names);
     if (code)
@@ -132,7 +142,7 @@ redlock_code redlock_barrier_arrive(redlock *client, redlock_barrier **out, cons
     const struct barrier_terms terms = {.generation = o.generation,
                                         .parties = (unsigned)o.parties,
                                         .ttl = MS(o.ttl_ms),
-                                        .wait = in_usec(o.wait_ms)};
+                                        .wait = wait};
     redlock_barrier *party = task_calls_new(client, sizeof *party, tell_party);
     struct task *core =
         party ? party_new(client->engine, names, &terms, o.token, &party->task) : NULL;

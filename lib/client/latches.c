@@ -10,13 +10,17 @@
 #include "options.h"
 #include "redlock/recipes.h"
 #include "report.h"
+#include "sized.h"
 #include "task_calls.h"
 
-#define LIFE_LEAST 1000 /* ms */
+#define LIFE_LEAST 1000    /* ms */
+#define LIFE_USUAL 3600000 /* ms */
 
 _Static_assert(REDLOCK_ARRIVALS_MAX == LATCH_MOST, "said once, for both");
 _Static_assert(REDLOCK_LATCH_ID_SIZE == LATCH_ID_MAX + 1, "likewise");
 _Static_assert(LATCH_MOST *(LATCH_ID_MAX + 1) <= VALUE_MOST, "a reply can list all arrivals");
+
+static const struct sized options_kind = SIZED(redlock_latch_options, arrival);
 
 struct redlock_latch {
     struct client_task task;
@@ -51,7 +55,8 @@ static bool tell_latch(redlock *client, struct client_task *task)
         return false;
     const struct latch_news *of = &news.latch;
     bool counted = of->call == LATCH_COUNT && of->end == LATCH_SHUT;
-    redlock_latch_result tally = {.code = counted ? REDLOCK_OK : code_of_end(of),
+    redlock_latch_result tally = {.size = sizeof tally,
+                                  .code = counted ? REDLOCK_OK : code_of_end(of),
                                   .undecided = of->undecided,
                                   .open = of->open,
                                   .arrivals = of->arrivals,
@@ -81,9 +86,10 @@ static redlock_code check_id(redlock *client, const char *what, const char *id)
     return REDLOCK_OK;
 }
 
-static redlock_code check_creation(redlock *client, const redlock_latch_options *o)
+static redlock_code check_numbers(redlock *client, const redlock_latch_options *o,
+                                  enum latch_call call)
 {
-    if (o->arrivals < 1 || o->arrivals > REDLOCK_ARRIVALS_MAX)
+    if (o->arrivals < (call == LATCH_CREATE) || o->arrivals > REDLOCK_ARRIVALS_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "a latch waits for 1 to %d arrivals, not %lld", REDLOCK_ARRIVALS_MAX,
                            (long long)o->arrivals);
@@ -91,35 +97,41 @@ static redlock_code check_creation(redlock *client, const redlock_latch_options 
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "a latch lives for 1 s to 30 days, and not for %lld ms",
                            (long long)o->life_ms);
-    if (o->id)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "a latch that is made gets a new id");
     return REDLOCK_OK;
 }
 
-static redlock_code read_latch_options(redlock *client, const redlock_latch_options *options,
-                                       enum latch_call call, redlock_latch_options *o)
+static redlock_code check_ids(redlock *client, const redlock_latch_options *o, enum latch_call call)
 {
-    *o = (redlock_latch_options)REDLOCK_LATCH_INIT;
-    if (options && !take_versioned(o, options, options->size, sizeof *o))
-        return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "options.size is not set: start from REDLOCK_LATCH_INIT");
-    if (o->wait_ms < 0)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "wait_ms cannot be negative");
+    if (o->id && call == LATCH_CREATE)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a latch that is made gets a new id");
     if (o->arrival && call != LATCH_ARRIVE)
         return client_fail(client, REDLOCK_E_ARGUMENT, "only who arrives has an arrival");
-    redlock_code code = call == LATCH_CREATE ? check_creation(client, o) : REDLOCK_OK;
-    if (!code)
-        code = check_id(client, "the id of a latch", o->id);
+    redlock_code code = check_id(client, "the id of a latch", o->id);
     return code ? code : check_id(client, "an arrival", o->arrival);
 }
 
+/* The ids are read when the numbers beside them were found to be in range. */
+static redlock_code read_latch_options(redlock *client, const redlock_latch_options *options,
+                                       enum latch_call call, redlock_latch_options *o, usec *wait)
+{
+    *o = (redlock_latch_options){.size = sizeof *o};
+    if (options && !sized_take(&options_kind, o, options))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, options_kind.name,
+                           options->size, options_kind.sizes[0], options_kind.name);
+    o->life_ms = o->life_ms ? o->life_ms : LIFE_USUAL;
+    redlock_code code = task_calls_wait(client, o->timeout_ms, wait);
+    if (!code)
+        code = check_numbers(client, o, call);
+    return code ? code : check_ids(client, o, call);
+}
+
 static redlock_code check_latch(redlock *client, const redlock_latch_options *options,
-                                enum latch_call call, redlock_latch_options *o)
+                                enum latch_call call, redlock_latch_options *o, usec *wait)
 {
     redlock_code code = calls_check(client);
     if (!code)
         code = client_may_act(client);
-    return code ? code : read_latch_options(client, options, call, o);
+    return code ? code : read_latch_options(client, options, call, o, wait);
 }
 
 static redlock_code begin_latch(redlock *client, redlock_latch **out, const char *name,
@@ -149,6 +161,7 @@ static redlock_code act(redlock *client, redlock_latch **out, const char *name,
                         redlock_latch_callback *callback, void *data)
 {
     redlock_latch_options o;
+    usec wait = 0;
     if (out)
         *out = NULL;
     if (!client)
@@ -156,13 +169,13 @@ static redlock_code act(redlock *client, redlock_latch **out, const char *name,
     if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "a call about a latch needs a callback and a handle");
-    redlock_code code = check_latch(client, options, call, &o);
+    redlock_code code = check_latch(client, options, call, &o, &wait);
     if (code)
         return code;
     const struct latch_terms terms = {.call = call,
                                       .arrivals = (unsigned)o.arrivals,
                                       .life = MS(o.life_ms),
-                                      .wait = in_usec(o.wait_ms),
+                                      .wait = wait,
                                       .id = o.id,
                                       .arrival = o.arrival};
     return begin_latch(client, out, name, &terms, callback, data);

@@ -111,7 +111,8 @@ static bool tell_observer(redlock *client, struct client_task *task)
     bool said = of->observed == OBSERVED_SAID;
     bool unknown = of->observed == OBSERVED_UNKNOWN;
     redlock_code why = of->cause ? code_of(of->cause) : REDLOCK_E_UNAVAILABLE;
-    redlock_leader leader = {.code = unknown ? why : REDLOCK_OK,
+    redlock_leader leader = {.size = sizeof leader,
+                             .code = unknown ? why : REDLOCK_OK,
                              .text = unknown ? of->trouble : "",
                              .term = said ? of->said.term : 0,
                              .value = said ? of->said.value.bytes : "",

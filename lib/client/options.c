@@ -21,14 +21,6 @@
 static const struct sized sized_options = SIZED_OPTIONS;
 static const struct sized sized_terms = SIZED_LEASE_OPTIONS;
 
-bool take_versioned(void *to, const void *from, size_t from_size, size_t known)
-{
-    if (from_size < sizeof(size_t))
-        return false;
-    memcpy(to, from, from_size < known ? from_size : known);
-    return true;
-}
-
 static redlock_code refuse_options(char *why, size_t size, redlock_code code, const char *text)
 {
     if (why && size)

@@ -12,9 +12,6 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
 /* Reads the terms of a lease, or checks a ttl alone; a sentence in client->error on failure. */
 redlock_code terms_read(redlock *client, const redlock_lease_options *options, struct terms *terms);
 redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin);
-/* Copies a struct that begins with its size.  An older caller's is shorter: the fields that it
- * lacks keep what `to` has.  False if the size is not set. */
-bool take_versioned(void *to, const void *from, size_t from_size, size_t known);
 /* NEVER if `ms` is too large for a usec, or nearly so. */
 usec in_usec(int64_t ms);
 

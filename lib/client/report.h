@@ -1,14 +1,11 @@
 /*
- * report.h - the sentence for the last call that failed, and the log.
+ * report.h - the sentence for the last call that failed (fail.h), and the log.
  */
 #ifndef REDLOCK_CLIENT_REPORT_H
 #define REDLOCK_CLIENT_REPORT_H
 
 #include "client.h"
-
-/* Returns `code`, and keeps the sentence for redlock_last_error(). */
-redlock_code client_fail(redlock *client, redlock_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#include "fail.h"
 
 /* E_ARGUMENT if the client only looks. */
 redlock_code client_may_act(redlock *client);

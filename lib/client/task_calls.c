@@ -5,7 +5,9 @@
 
 #include "calls.h"
 #include "loop.h"
+#include "options.h"
 #include "report.h"
+#include "timeout.h"
 
 redlock_code task_calls_check(redlock *client, const char *name, struct names **names)
 {
@@ -17,6 +19,14 @@ redlock_code task_calls_check(redlock *client, const char *name, struct names **
         return code;
     *names = calls_make_name(client, &one);
     return *names ? REDLOCK_OK : client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+}
+
+redlock_code task_calls_wait(redlock *client, int64_t timeout_ms, usec *wait)
+{
+    if (!timeout_is_valid(timeout_ms))
+        return client_fail(client, REDLOCK_E_ARGUMENT, TIMEOUT_COMPLAINT, (long long)timeout_ms);
+    *wait = in_usec(timeout_wait_ms(timeout_ms));
+    return REDLOCK_OK;
 }
 
 void *task_calls_new(redlock *client, size_t size,

@@ -9,6 +9,8 @@
 
 /* REDLOCK_OK and `names`, to be dropped, if the client can have a task about `name`. */
 redlock_code task_calls_check(redlock *client, const char *name, struct names **names);
+/* REDLOCK_OK and the ms to `wait` if the options of a recipe may have this timeout. */
+redlock_code task_calls_wait(redlock *client, int64_t timeout_ms, usec *wait);
 /* Zeroed memory of `size` bytes that begin with a struct client_task; NULL when memory is out. */
 void *task_calls_new(redlock *client, size_t size,
                      bool (*tell)(redlock *client, struct client_task *task));

@@ -1,10 +1,18 @@
 /*
  * election.c - a candidate: one fenced lease after the other, and its value announced with each.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "redlock/recipes.h"
+#include "campaign.h"
+#include "fail.h"
+#include "sized.h"
+#include "timeout.h"
+
+#define VALUE_COMPLAINT "a value is 0 to %d bytes long"
+
+static const struct sized options_kind = SIZED(redlock_campaign_options, once);
 
 struct redlock_campaign {
     redlock *client;
@@ -15,7 +23,7 @@ struct redlock_campaign {
     char *name;
     void *value; /* NULL: nothing is announced */
     size_t length;
-    bool again;
+    bool once;
     bool resigned; /* or it has ended by itself */
     bool telling;  /* its callback is being called */
     bool freed;    /* by its callback, after which its memory goes */
@@ -75,71 +83,100 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         candidate->resigned = true;
     if (event->kind == REDLOCK_ACQUIRED && candidate->value)
         (void)!redlock_lease_announce(lease, candidate->value, candidate->length);
-    if (tell_candidate(candidate, event) && lost && candidate->again && !candidate->resigned)
+    if (tell_candidate(candidate, event) && lost && !candidate->once && !candidate->resigned)
         stand_again(candidate, event);
 }
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-static redlock_code copy_value(void **copy, const void *value, size_t length)
+/* NULL with a length of 0 says that there is nothing to announce. */
+static bool is_value(const void *value, size_t length)
 {
-    if (length > REDLOCK_VALUE_MAX || (length && !value))
-        return REDLOCK_E_ARGUMENT;
+    return length <= REDLOCK_VALUE_MAX && (value || !length);
+}
+
+redlock_code campaign_read(const redlock_campaign_options *given, redlock_campaign_options *options,
+                           redlock_lease_options *terms, char *why, size_t why_size)
+{
+    *options = (redlock_campaign_options){.size = sizeof *options};
+    if (given && !sized_take(&options_kind, options, given))
+        snprintf(why, why_size, SIZED_COMPLAINT, options_kind.name, given->size,
+                 options_kind.sizes[0], options_kind.name);
+    else if (!timeout_is_valid(options->timeout_ms))
+        snprintf(why, why_size, TIMEOUT_COMPLAINT, (long long)options->timeout_ms);
+    else if (!sized_is_flag(&options->once))
+        snprintf(why, why_size,
+                 "once is neither true nor false: clear the struct before you fill it");
+    else if (!is_value(options->value, options->length))
+        snprintf(why, why_size, VALUE_COMPLAINT, REDLOCK_VALUE_MAX);
+    else {
+        *terms = (redlock_lease_options){.size = sizeof *terms,
+                                         .ttl_ms = options->ttl_ms,
+                                         .margin_ms = options->margin_ms,
+                                         .wait_ms = timeout_wait_ms(options->timeout_ms),
+                                         .fence = true};
+        return REDLOCK_OK;
+    }
+    return REDLOCK_E_ARGUMENT;
+}
+
+static redlock_code copy_value(redlock_campaign *candidate, void **copy, const void *value,
+                               size_t length)
+{
+    if (!is_value(value, length))
+        return client_fail(candidate->client, REDLOCK_E_ARGUMENT, VALUE_COMPLAINT,
+                           REDLOCK_VALUE_MAX);
     *copy = malloc(length + 1);
     if (!*copy)
-        return REDLOCK_E_MEMORY;
+        return client_fail(candidate->client, REDLOCK_E_MEMORY, "out of memory");
     if (length)
         memcpy(*copy, value, length);
     return REDLOCK_OK;
 }
 
-/* A caller that was compiled with an older header has a shorter struct. */
-static redlock_code take_options(redlock_campaign *candidate, const redlock_campaign_options *given)
-{
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
-    if (given && given->size < sizeof given->size)
-        return REDLOCK_E_ARGUMENT;
-    if (given)
-        memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    candidate->terms = (redlock_lease_options){.size = sizeof(redlock_lease_options)};
-    candidate->terms.ttl_ms = options.ttl_ms;
-    candidate->terms.margin_ms = options.margin_ms ? options.margin_ms : REDLOCK_ZERO;
-    if (options.margin_ms < 0)
-        candidate->terms.margin_ms = 0;
-    candidate->terms.wait_ms = options.wait_ms;
-    candidate->terms.fence = true;
-    candidate->again = options.again;
-    if (!options.value && !options.length)
-        return REDLOCK_OK;
-    candidate->length = options.length;
-    return copy_value(&candidate->value, options.value, options.length);
-}
-
+/* The value is read last: by then the numbers beside it were found to be in range. */
 static redlock_code begin_campaign(redlock_campaign *candidate, const char *name,
                                    const redlock_campaign_options *options)
 {
-    redlock_code code = take_options(candidate, options);
-    if (code)
-        return code;
     candidate->name = strdup(name);
-    return candidate->name ? stand_candidate(candidate) : REDLOCK_E_MEMORY;
+    if (!candidate->name)
+        return client_fail(candidate->client, REDLOCK_E_MEMORY, "out of memory");
+    redlock_code code = stand_candidate(candidate);
+    if (code || !options->value)
+        return code;
+    candidate->length = options->length;
+    code = copy_value(candidate, &candidate->value, options->value, options->length);
+    if (code)
+        redlock_lease_free(candidate->lease);
+    return code;
 }
 
 redlock_code redlock_campaign_begin(redlock *client, redlock_campaign **out, const char *name,
-                                    const redlock_campaign_options *options,
+                                    const redlock_campaign_options *given,
                                     redlock_campaign_callback *callback, void *data)
 {
+    redlock_campaign_options options;
+    redlock_lease_options terms;
+    char why[160];
     if (out)
         *out = NULL;
-    if (!client || !out || !name || !callback)
+    if (!client)
         return REDLOCK_E_ARGUMENT;
+    if (!out || !name || !callback)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a candidate needs a handle, a name and a callback");
+    redlock_code code = campaign_read(given, &options, &terms, why, sizeof why);
+    if (code)
+        return client_fail(client, code, "%s", why);
     redlock_campaign *candidate = calloc(1, sizeof *candidate);
     if (!candidate)
-        return REDLOCK_E_MEMORY;
+        return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
     candidate->client = client;
     candidate->callback = callback;
     candidate->data = data;
-    redlock_code code = begin_campaign(candidate, name, options);
+    candidate->terms = terms;
+    candidate->once = options.once;
+    code = begin_campaign(candidate, name, &options);
     if (code)
         free_memory(candidate);
     else
@@ -157,7 +194,7 @@ redlock_code redlock_campaign_announce(redlock_campaign *candidate, const void *
                                        size_t length)
 {
     void *copy = NULL;
-    redlock_code code = copy_value(&copy, value, length);
+    redlock_code code = copy_value(candidate, &copy, value, length);
     if (!code && redlock_lease_valid_for(candidate->lease))
         code = redlock_lease_announce(candidate->lease, value, length);
     if (code) {

@@ -2,6 +2,7 @@
  * sync.c - redlock for threads that wait: a client, from open to free.
  */
 #include "sync_client.h"
+#include "sync_wait.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the client ---- */
@@ -54,30 +54,11 @@ static void on_node(redlock *redlock, unsigned node, void *data)
     client->on_node(redlock, node, client->data);
 }
 
-static struct timespec after(int64_t ms)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    if (ms > 0) {
-        at.tv_sec += (time_t)(ms / 1000);
-        at.tv_nsec += (long)(ms % 1000) * 1000000;
-    }
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
-}
-
 static void await_ready(redlock_sync *client, int64_t timeout_ms)
 {
-    struct timespec until = after(timeout_ms == REDLOCK_FOREVER ? 0 : timeout_ms);
-    int late = 0;
-    while (!client->ready && !client->ended && !late)
-        if (timeout_ms == REDLOCK_FOREVER)
-            pthread_cond_wait(&client->changed, &client->lock);
-        else
-            late = pthread_cond_timedwait(&client->changed, &client->lock, &until);
+    struct deadline until = sync_deadline(timeout_ms);
+    while (!client->ready && !client->ended && sync_wait(&client->changed, &client->lock, &until))
+        continue;
 }
 
 /* The state of the masters at this moment. */

@@ -1,8 +1,12 @@
 /*
  * sync_barriers.c - barriers, for threads that wait.
  */
+#include "redlock/recipes.h"
+#include "sized.h"
 #include "sync_client.h"
 #include "sync_report.h"
+
+static const struct sized passage_kind = SIZED(redlock_barrier_result, latest);
 
 struct arrival {
     struct call call;
@@ -45,8 +49,12 @@ redlock_code redlock_sync_barrier_arrive(redlock_sync *client, const char *name,
                               .name = name,
                               .options = options,
                               .passage = {.text = ""}};
+    if (!sync_report_is_usable(result))
+        return REDLOCK_E_ARGUMENT;
+    if (passage && !sized_is_known(&passage_kind, passage->size))
+        return sync_report_size(result, &passage_kind, passage->size);
     redlock_code code = sync_ask(client, &arrival.call);
     if (passage)
-        *passage = arrival.passage;
+        sized_give(passage, &arrival.passage);
     return code;
 }

@@ -3,6 +3,7 @@
  */
 #include "sync_client.h"
 #include "sync_report.h"
+#include "sync_wait.h"
 
 #include <sys/eventfd.h>
 
@@ -37,33 +38,67 @@ const char *sync_why_not(const redlock_sync *client, redlock_code code)
     return redlock_code_text(code);
 }
 
-redlock_code sync_carry_out(redlock_sync *client, struct call *call)
+/* False: the client has ended, and takes no calls.  Under the lock, as the bell may be closed once
+ * it has. */
+static bool hand_in(redlock_sync *client, struct call *call)
 {
-    pthread_mutex_lock(&client->lock);
-    if (client->ended) {
-        pthread_mutex_unlock(&client->lock);
-        return sync_report(call->result, REDLOCK_E_CLOSED, redlock_code_text(REDLOCK_E_CLOSED));
-    }
-    pthread_cond_init(&call->finished, NULL);
-    /* Under the lock, as the bell may be closed once the client has ended. */
+    if (client->ended)
+        return false;
+    sync_init_condition(&call->finished);
     if (list_is_empty(&client->mailbox))
         eventfd_write(client->bell, 1);
     list_append(&client->mailbox, &call->place);
-    while (!call->done)
-        pthread_cond_wait(&call->finished, &client->lock);
-    pthread_mutex_unlock(&client->lock);
+    return true;
+}
+
+/* False: the call was not finished in time. */
+static bool await_call(redlock_sync *client, struct call *call, int64_t ms)
+{
+    struct deadline until = sync_deadline(ms);
+    while (!call->done && sync_wait(&call->finished, &client->lock, &until))
+        continue;
+    return call->done;
+}
+
+static void await_end(redlock_sync *client, struct call *call)
+{
+    await_call(client, call, REDLOCK_FOREVER);
     pthread_cond_destroy(&call->finished);
+}
+
+static redlock_code carry_out_for(redlock_sync *client, struct call *call, int64_t ms,
+                                  struct call *late)
+{
+    pthread_mutex_lock(&client->lock);
+    if (!hand_in(client, call)) {
+        pthread_mutex_unlock(&client->lock);
+        return sync_report(call->result, REDLOCK_E_CLOSED, redlock_code_text(REDLOCK_E_CLOSED));
+    }
+    if (!await_call(client, call, ms) && hand_in(client, late))
+        await_end(client, late);
+    await_end(client, call);
+    pthread_mutex_unlock(&client->lock);
     return call->code;
 }
 
-redlock_code sync_ask(redlock_sync *client, struct call *call)
+redlock_code sync_carry_out(redlock_sync *client, struct call *call)
+{
+    return carry_out_for(client, call, REDLOCK_FOREVER, NULL);
+}
+
+redlock_code sync_ask_for(redlock_sync *client, struct call *call, int64_t ms, struct call *late)
 {
     if (!sync_report_is_usable(call->result))
         return REDLOCK_E_ARGUMENT;
     redlock_code code = sync_check(client);
     if (code)
         return sync_report(call->result, code, sync_why_not(client, code));
-    return sync_carry_out(client, call);
+    return carry_out_for(client, call, ms, late);
+}
+
+redlock_code sync_ask(redlock_sync *client, struct call *call)
+{
+    return sync_ask_for(client, call, REDLOCK_FOREVER, NULL);
 }
 
 /* ---- the background thread ---- */

@@ -1,4 +1,5 @@
 #include "sync_client.h"
+#include "sync_wait.h"
 
 #include <stdlib.h>
 
@@ -7,11 +8,7 @@ redlock_sync *sync_new(void)
     redlock_sync *client = forks_watch() ? NULL : calloc(1, sizeof *client);
     if (!client)
         return NULL;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&client->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    sync_init_condition(&client->changed);
     pthread_mutex_init(&client->lock, NULL);
     list_init(&client->mailbox);
     list_init(&client->reentrant);

@@ -14,6 +14,7 @@
  *   sync_validity.c  the validity and the mode of leases, for every thread to read
  *   sync_call.c      calls, to the background thread and back
  *   sync_client.c    a client's memory
+ *   sync_wait.c      waiting for a condition, for a time at most
  *   sync_report.c    an event, copied for the caller
  *
  * Each file calls only files that stand below it, and redlock.h.
@@ -120,6 +121,9 @@ const char *sync_why_not(const redlock_sync *client, redlock_code code);
 redlock_code sync_carry_out(redlock_sync *client, struct call *call);
 /* The same, once it is seen that the result has room and that this thread may wait. */
 redlock_code sync_ask(redlock_sync *client, struct call *call);
+/* As sync_ask().  When `ms` are over the thread hands in `late` as well, which finishes the call if
+ * that still waits. */
+redlock_code sync_ask_for(redlock_sync *client, struct call *call, int64_t ms, struct call *late);
 
 /* The functions below are for the background thread.  Once a call is finished its
  * caller goes on, and the struct ends: nothing may touch it any more. */

@@ -1,8 +1,12 @@
 /*
  * sync_latches.c - latches, for threads that wait.
  */
+#include "redlock/recipes.h"
+#include "sized.h"
 #include "sync_client.h"
 #include "sync_report.h"
+
+static const struct sized tally_kind = SIZED(redlock_latch_result, masters);
 
 typedef redlock_code latch_function(redlock *client, redlock_latch **latch, const char *name,
                                     const redlock_latch_options *options,
@@ -48,9 +52,13 @@ static redlock_code carry_out_latch_call(redlock_sync *client, latch_function *f
                                     .function = function,
                                     .name = name,
                                     .options = options};
+    if (!sync_report_is_usable(result))
+        return REDLOCK_E_ARGUMENT;
+    if (tally && !sized_is_known(&tally_kind, tally->size))
+        return sync_report_size(result, &tally_kind, tally->size);
     redlock_code code = sync_ask(client, &latch_call.call);
     if (tally)
-        *tally = latch_call.tally;
+        sized_give(tally, &latch_call.tally);
     return code;
 }
 

@@ -59,6 +59,13 @@ redlock_code sync_report(redlock_sync_result *result, redlock_code code, const c
     return code;
 }
 
+redlock_code sync_report_size(redlock_sync_result *result, const struct sized *kind, size_t size)
+{
+    char why[160];
+    snprintf(why, sizeof why, SIZED_COMPLAINT, kind->name, size, kind->sizes[0], kind->name);
+    return sync_report(result, REDLOCK_E_ARGUMENT, why);
+}
+
 redlock_code sync_report_depth(redlock_sync_result *result, redlock_code code, int64_t valid_ms,
                                const char *text, unsigned depth)
 {

@@ -27,12 +27,12 @@ static void hear(redlock_barrier *party, const redlock_barrier_result *passage, 
 
 static int64_t generation; /* each case has its own */
 
-static redlock_barrier_options barrier(unsigned parties, int64_t wait_ms)
+static redlock_barrier_options barrier(unsigned parties, int64_t timeout_ms)
 {
-    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    redlock_barrier_options options = {.size = sizeof options};
     options.parties = parties;
     options.generation = generation;
-    options.wait_ms = wait_ms;
+    options.timeout_ms = timeout_ms;
     return options;
 }
 
@@ -45,9 +45,9 @@ static void arrive_as(struct arrival *arrival, struct user *user, const char *na
     assert_int_equal(arrival->times, 0);
 }
 
-static void arrive(struct arrival *arrival, struct user *user, unsigned parties, int64_t wait_ms)
+static void arrive(struct arrival *arrival, struct user *user, unsigned parties, int64_t timeout_ms)
 {
-    redlock_barrier_options options = barrier(parties, wait_ms);
+    redlock_barrier_options options = barrier(parties, timeout_ms);
     arrive_as(arrival, user, "gate", &options);
 }
 
@@ -81,11 +81,11 @@ WITH_BOTH(test_all_pass_when_the_last_one_arrives)
     struct arrival parties[MANY];
     for (unsigned turn = 0; turn < 3; turn++, generation++) {
         for (unsigned i = 0; i + 1 < MANY; i++)
-            arrive(&parties[i], i % 2 ? &ours : &theirs, MANY, REDLOCK_FOREVER);
+            arrive(&parties[i], i % 2 ? &ours : &theirs, MANY, 0);
         AWAIT(&ours, counted_on(&cluster, MANY - 1) == MASTERS);
         for (unsigned i = 0; i + 1 < MANY; i++)
             assert_int_equal(parties[i].times, 0);
-        arrive(&parties[MANY - 1], &ours, MANY, REDLOCK_FOREVER);
+        arrive(&parties[MANY - 1], &ours, MANY, 0);
         for (unsigned i = 0; i < MANY; i++) {
             await_told(&parties[i], &ours, REDLOCK_OK);
             assert_false(parties[i].told.undecided);
@@ -98,7 +98,7 @@ WITH_BOTH(test_as_many_as_there_may_be)
 {
     static struct arrival parties[REDLOCK_PARTIES_MAX];
     for (unsigned i = 0; i < REDLOCK_PARTIES_MAX; i++)
-        arrive(&parties[i], i % 2 ? &ours : &theirs, REDLOCK_PARTIES_MAX, REDLOCK_FOREVER);
+        arrive(&parties[i], i % 2 ? &ours : &theirs, REDLOCK_PARTIES_MAX, 0);
     for (unsigned i = 0; i < REDLOCK_PARTIES_MAX; i++)
         await_told(&parties[i], &ours, REDLOCK_OK);
 }
@@ -106,10 +106,10 @@ WITH_BOTH(test_as_many_as_there_may_be)
 WITH_BOTH(test_they_are_told_at_once)
 {
     struct arrival first, last;
-    arrive(&first, &theirs, 2, REDLOCK_FOREVER);
+    arrive(&first, &theirs, 2, 0);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     AWAIT(&ours, cluster_count(&cluster, 0, "ZCARD redlock:observers:gate") >= 1);
-    arrive(&last, &ours, 2, 0);
+    arrive(&last, &ours, 2, REDLOCK_ZERO);
     AWAIT_AWAKE_MS(&ours, first.times && last.times, 1000); /* it would ask again after 3.3 s */
     await_told(&first, &ours, REDLOCK_OK);
     await_told(&last, &ours, REDLOCK_OK);
@@ -119,7 +119,7 @@ WITH_BOTH(test_they_are_told_at_once)
 WITH_BOTH(test_masters_know_the_token_that_is_told)
 {
     struct arrival alone;
-    arrive(&alone, &ours, 1, 0);
+    arrive(&alone, &ours, 1, REDLOCK_ZERO);
     await_told(&alone, &ours, REDLOCK_OK);
     unsigned know = cluster_answering(&cluster, 1, "EVAL %s 1 redlock:barrier:%d:gate t:%s",
                                       "return redis.call('zscore', KEYS[1], ARGV[1]) and 1 or 0",
@@ -130,7 +130,7 @@ WITH_BOTH(test_masters_know_the_token_that_is_told)
 WITH_BOTH(test_a_generation_that_goes_back)
 {
     struct arrival first, last, back;
-    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    redlock_barrier_options options = barrier(2, 0);
     options.generation += 1000;
     arrive_as(&first, &theirs, "gate", &options);
     arrive_as(&last, &ours, "gate", &options);
@@ -167,7 +167,7 @@ static void pass_so_that_all_know(struct arrival *alone)
 {
     for (unsigned tries = 0; tries < 200; tries++) {
         generation++;
-        arrive(alone, &ours, 1, 0);
+        arrive(alone, &ours, 1, REDLOCK_ZERO);
         await_told(alone, &ours, REDLOCK_OK);
         unsigned know = know_it_was_passed();
         assert_true(know >= MASTERS / 2 + 1);
@@ -181,9 +181,9 @@ WITH_BOTH(test_what_was_passed_is_known_for_days)
 {
     struct arrival alone, late, again;
     pass_so_that_all_know(&alone);
-    redlock_barrier_options options = barrier(1, REDLOCK_FOREVER);
+    redlock_barrier_options options = barrier(1, 0);
     forget_the_barrier();
-    arrive(&late, &theirs, 1, REDLOCK_FOREVER);
+    arrive(&late, &theirs, 1, 0);
     await_told(&late, &ours, REDLOCK_E_OVER);
     assert_false(late.told.undecided);
     assert_int_equal(late.told.latest, generation);
@@ -198,7 +198,7 @@ WITH_BOTH(test_what_was_passed_is_known_for_days)
 WITH_BOTH(test_who_leaves_is_not_counted)
 {
     struct arrival gone, waits, last;
-    arrive(&gone, &theirs, 2, REDLOCK_FOREVER);
+    arrive(&gone, &theirs, 2, 0);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     assert_code(redlock_barrier_leave(gone.party), REDLOCK_OK);
     assert_code(redlock_barrier_leave(gone.party), REDLOCK_E_STATE);
@@ -208,10 +208,10 @@ WITH_BOTH(test_who_leaves_is_not_counted)
     assert_int_equal(gone.told.arrived, 1);
     AWAIT(&ours, counted_on(&cluster, 0) == MASTERS); /* one that counted both would open */
 
-    arrive(&waits, &theirs, 2, REDLOCK_FOREVER);
+    arrive(&waits, &theirs, 2, 0);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     assert_int_equal(waits.times, 0);
-    arrive(&last, &ours, 2, REDLOCK_FOREVER);
+    arrive(&last, &ours, 2, 0);
     await_told(&waits, &ours, REDLOCK_OK);
     await_told(&last, &ours, REDLOCK_OK);
 }
@@ -221,7 +221,7 @@ WITH_BOTH(test_time_is_over)
     struct arrival waits, hasty;
     arrive(&waits, &theirs, 3, 300);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    arrive(&hasty, &ours, 3, 0);
+    arrive(&hasty, &ours, 3, REDLOCK_ZERO);
     await_told(&hasty, &ours, REDLOCK_E_NOT_PASSED);
     assert_false(hasty.told.undecided);
     assert_int_equal(hasty.told.arrived, 2);
@@ -231,7 +231,7 @@ WITH_BOTH(test_time_is_over)
 WITH_BOTH(test_who_is_freed_leaves)
 {
     struct arrival gone;
-    arrive(&gone, &ours, 2, REDLOCK_FOREVER);
+    arrive(&gone, &ours, 2, 0);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     redlock_barrier_free(gone.party);
     redlock_barrier_free(NULL);
@@ -244,7 +244,7 @@ WITH_BOTH(test_who_closes_leaves)
     struct user brief;
     struct arrival gone;
     user_join(&brief, ours.loop, &cluster);
-    arrive(&gone, &brief, 2, REDLOCK_FOREVER);
+    arrive(&gone, &brief, 2, 0);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     assert_int_equal(user_end(&brief, 10000), 0);
     assert_int_equal(gone.times, 1);
@@ -261,7 +261,7 @@ WITH_BOTH(test_who_dies_is_not_counted_for_long)
                      "local t = redis.call('time') redis.call('zadd', KEYS[1], t[1] * 1000 + 4000,"
                      " 't:dead', '+inf', 'of:3') return redis.call('pexpire', KEYS[1], 4000)",
                      (int)generation);
-    arrive(&waits, &ours, 3, REDLOCK_FOREVER);
+    arrive(&waits, &ours, 3, 0);
     AWAIT(&ours, counted_on(&cluster, 2) == MASTERS);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     assert_int_equal(waits.times, 0);
@@ -274,13 +274,13 @@ WITH_BOTH(test_who_dies_is_not_counted_for_long)
 WITH_BOTH(test_another_number_of_parties)
 {
     struct arrival waits, wrong, last;
-    arrive(&waits, &theirs, 2, REDLOCK_FOREVER);
+    arrive(&waits, &theirs, 2, 0);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    arrive(&wrong, &ours, 3, REDLOCK_FOREVER);
+    arrive(&wrong, &ours, 3, 0);
     await_told(&wrong, &ours, REDLOCK_E_PARTIES);
     assert_int_equal(wrong.told.others, 2);
     assert_false(wrong.told.undecided);
-    arrive(&last, &ours, 2, REDLOCK_FOREVER);
+    arrive(&last, &ours, 2, 0);
     await_told(&waits, &ours, REDLOCK_OK);
     await_told(&last, &ours, REDLOCK_OK);
 }
@@ -288,9 +288,9 @@ WITH_BOTH(test_another_number_of_parties)
 WITH_BOTH(test_a_wrong_number_does_not_stick)
 {
     struct arrival wrong, right;
-    arrive(&wrong, &theirs, 3, 0);
+    arrive(&wrong, &theirs, 3, REDLOCK_ZERO);
     await_told(&wrong, &ours, REDLOCK_E_NOT_PASSED);
-    arrive(&right, &ours, 1, 0);
+    arrive(&right, &ours, 1, REDLOCK_ZERO);
     await_told(&right, &ours, REDLOCK_OK);
 }
 
@@ -303,20 +303,20 @@ WITH_BOTH(test_the_number_of_the_dead_does_not_stick)
                      "redis.call('zadd', KEYS[1], 1, 't:dead', '+inf', 'of:3') "
                      "return redis.call('pexpire', KEYS[1], 20000)",
                      (int)generation);
-    arrive(&right, &ours, 1, 0);
+    arrive(&right, &ours, 1, REDLOCK_ZERO);
     await_told(&right, &ours, REDLOCK_OK);
 }
 
 WITH_BOTH(test_one_token_is_one_party)
 {
     struct arrival first, again, last;
-    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    redlock_barrier_options options = barrier(2, 0);
     options.token = "mine";
     arrive_as(&first, &theirs, "gate", &options);
     arrive_as(&again, &ours, "gate", &options);
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     assert_int_equal(first.times + again.times, 0);
-    arrive(&last, &ours, 2, REDLOCK_FOREVER);
+    arrive(&last, &ours, 2, 0);
     await_told(&first, &ours, REDLOCK_OK);
     await_told(&again, &ours, REDLOCK_OK);
     await_told(&last, &ours, REDLOCK_OK);
@@ -326,7 +326,7 @@ WITH_BOTH(test_one_token_is_one_party)
 WITH_BOTH(test_who_comes_back_may_have_been_counted)
 {
     struct arrival again;
-    redlock_barrier_options options = barrier(2, 0);
+    redlock_barrier_options options = barrier(2, REDLOCK_ZERO);
     options.token = "mine";
     arrive_as(&again, &ours, "gate", &options);
     await_told(&again, &ours, REDLOCK_E_UNDECIDED);
@@ -350,7 +350,7 @@ static void walk_on(redlock_barrier *party, const redlock_barrier_result *passag
     walk->party = NULL;
     if (++walk->rounds == 5)
         return;
-    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    redlock_barrier_options options = barrier(2, 0);
     options.generation += walk->rounds;
     assert_code(
         redlock_barrier_arrive(walk->user->client, &walk->party, "walk", &options, walk_on, walk),
@@ -360,7 +360,7 @@ static void walk_on(redlock_barrier *party, const redlock_barrier_result *passag
 WITH_BOTH(test_who_passes_arrives_at_the_next)
 {
     struct walk one = {.user = &ours}, other = {.user = &theirs};
-    const redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    const redlock_barrier_options options = barrier(2, 0);
     assert_code(redlock_barrier_arrive(ours.client, &one.party, "walk", &options, walk_on, &one),
                 REDLOCK_OK);
     assert_code(
@@ -377,7 +377,7 @@ WITH_BOTH(test_who_was_told_keeps_no_loop)
     struct arrival passes;
     struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
     user_join(&alone, loop, &cluster);
-    arrive(&passes, &alone, 1, REDLOCK_FOREVER);
+    arrive(&passes, &alone, 1, 0);
     ev_run(loop, 0);
     assert_code(passes.told.code, REDLOCK_OK);
     redlock_barrier_free(passes.party);
@@ -397,16 +397,16 @@ static void refused(const char *name, redlock_barrier_options options, redlock_c
 WITH_BOTH(test_what_is_refused)
 {
     redlock_barrier *party;
-    const redlock_barrier_options one = barrier(1, 0);
+    const redlock_barrier_options one = barrier(1, REDLOCK_ZERO);
     redlock_barrier_options bad = one;
-    refused("gate", barrier(0, 0), REDLOCK_E_ARGUMENT);
-    refused("gate", barrier(REDLOCK_PARTIES_MAX + 1, 0), REDLOCK_E_ARGUMENT);
+    refused("gate", barrier(0, REDLOCK_ZERO), REDLOCK_E_ARGUMENT);
+    refused("gate", barrier(REDLOCK_PARTIES_MAX + 1, REDLOCK_ZERO), REDLOCK_E_ARGUMENT);
     bad.generation = -1;
     refused("gate", bad, REDLOCK_E_ARGUMENT);
     bad.generation = REDLOCK_GENERATION_MAX + 1;
     refused("gate", bad, REDLOCK_E_ARGUMENT);
     bad.generation = 0;
-    refused("gate", barrier(1, -1), REDLOCK_E_ARGUMENT);
+    refused("gate", barrier(1, -2), REDLOCK_E_ARGUMENT);
     refused("", one, REDLOCK_E_NAME);
     refused("redlock:x", one, REDLOCK_E_NAME);
     bad.token = "two words";
@@ -414,7 +414,7 @@ WITH_BOTH(test_what_is_refused)
     bad.token = "";
     refused("gate", bad, REDLOCK_E_ARGUMENT);
     bad.token = NULL;
-    bad.ttl_ms = 0;
+    bad.ttl_ms = REDLOCK_ZERO;
     refused("gate", bad, REDLOCK_E_TTL);
     bad.ttl_ms = 30001;
     refused("gate", bad, REDLOCK_E_TTL);
@@ -433,8 +433,8 @@ WITH_BOTH(test_who_looks_only_does_not_arrive)
 {
     struct user looks;
     redlock_barrier *party;
-    const redlock_barrier_options one = barrier(1, 0);
-    redlock_options options = {.size = sizeof(redlock_options)};
+    const redlock_barrier_options one = barrier(1, REDLOCK_ZERO);
+    redlock_options options = {.size = sizeof options};
     options.looks_only = true;
     user_open(&looks, &cluster, &options);
     assert_code(redlock_barrier_arrive(looks.client, &party, "gate", &one, hear, NULL),
@@ -450,12 +450,12 @@ SCENE(test_masters_restart_while_they_wait, .masters = MASTERS, .max_ttl_ms = 30
     struct user user;
     struct arrival first, last;
     scene_enter(&scene, &user, "user", 0);
-    arrive(&first, &user, 2, REDLOCK_FOREVER);
+    arrive(&first, &user, 2, 0);
     AWAIT(&user, counted_on(&scene.cluster, 1) == MASTERS);
     user_meanwhile(&user, &scene.cluster, "restart 1 --empty");
     user_meanwhile(&user, &scene.cluster, "kill 2");
     assert_int_equal(first.times, 0);
-    arrive(&last, &user, 2, REDLOCK_FOREVER);
+    arrive(&last, &user, 2, 0);
     await_told(&first, &user, REDLOCK_OK);
     await_told(&last, &user, REDLOCK_OK);
     scene_leave(&user);
@@ -466,7 +466,7 @@ SCENE(test_too_few_masters, .masters = MASTERS, .max_ttl_ms = 3000)
     struct user user;
     struct arrival waits;
     scene_enter(&scene, &user, "user", 0);
-    redlock_barrier_options options = barrier(2, REDLOCK_FOREVER);
+    redlock_barrier_options options = barrier(2, 0);
     options.ttl_ms = 3000;
     arrive_as(&waits, &user, "gate", &options);
     AWAIT(&user, counted_on(&scene.cluster, 1) == MASTERS);

@@ -35,7 +35,7 @@ static void hear(redlock_latch *latch, const redlock_latch_result *tally, void *
 
 static void begin(struct maker *maker, const char *name)
 {
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     options.arrivals = 1;
     maker->times = 0;
     assert_code(

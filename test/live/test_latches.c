@@ -56,14 +56,14 @@ static redlock_latch_result tell(struct user *user, call_function *function,
 
 static redlock_latch_result make(struct user *user, int64_t arrivals)
 {
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     options.arrivals = arrivals;
     return tell(user, redlock_latch_create, &options, REDLOCK_OK);
 }
 
 static redlock_latch_result arrive(struct user *user, const char *arrival)
 {
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     options.arrival = arrival;
     return tell(user, redlock_latch_arrive, &options, REDLOCK_OK);
 }
@@ -125,7 +125,7 @@ WITH_BOTH(test_an_arrival_is_counted_once)
 
 WITH_BOTH(test_a_name_has_one_latch)
 {
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     redlock_latch_result first = make(&ours, 2);
     options.arrivals = 7;
     redlock_latch_result second = tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
@@ -140,7 +140,7 @@ WITH_BOTH(test_a_name_has_one_latch)
 
 WITH_BOTH(test_what_was_not_made_is_taken_away)
 {
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     options.arrivals = 1;
     redlock_latch_result first = make(&ours, 1);
     cluster_tell(&cluster, 0, "DEL redlock:latch:latch");
@@ -151,8 +151,8 @@ WITH_BOTH(test_what_was_not_made_is_taken_away)
 
 WITH_BOTH(test_its_time_is_over)
 {
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
-    options.wait_ms = 100;
+    redlock_latch_options options = {.size = sizeof options};
+    options.timeout_ms = 100;
     make(&ours, 1);
     tell(&ours, redlock_latch_await, &options, REDLOCK_E_NOT_OPEN);
 }
@@ -178,9 +178,9 @@ WITH_BOTH(test_cancelling_and_closing_end_calls)
 
 WITH_BOTH(test_lives_that_are_refused)
 {
-    static const int64_t lives[] = {0, -1, 999, REDLOCK_LATCH_LIFE_MAX + 1, INT64_MAX};
+    static const int64_t lives[] = {REDLOCK_ZERO, 1, 999, REDLOCK_LATCH_LIFE_MAX + 1, INT64_MAX};
     redlock_latch *latch;
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     options.arrivals = 1;
     for (unsigned i = 0; i < sizeof lives / sizeof *lives; i++) {
         options.life_ms = lives[i];
@@ -198,7 +198,7 @@ WITH_BOTH(test_arrivals_that_are_refused)
     static const char *const arrivals[] = {"",   LONGEST "0", "two words", "a\nb",
                                            "\t", "a\x7f",     "\xc3\xa4",  "a\x1b[0m"};
     redlock_latch *latch;
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     for (unsigned i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
         options.arrival = arrivals[i];
         assert_code(redlock_latch_arrive(ours.client, &latch, "latch", &options, hear, NULL),
@@ -227,7 +227,7 @@ WITH_BOTH(test_odd_arrivals)
 WITH_BOTH(test_what_is_refused)
 {
     redlock_latch *latch;
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     assert_code(redlock_latch_create(ours.client, &latch, "latch", NULL, hear, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_null(latch);
@@ -242,7 +242,7 @@ WITH_BOTH(test_what_is_refused)
     assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
                 REDLOCK_E_ARGUMENT);
     options.id = NULL;
-    options.wait_ms = -1;
+    options.timeout_ms = -2;
     assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_code(redlock_latch_await(ours.client, &latch, "", NULL, hear, NULL), REDLOCK_E_NAME);
@@ -285,7 +285,7 @@ SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 1000)
 static void arrive_at_once(struct user *user, unsigned first, unsigned count)
 {
     struct call calls[SOME];
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     char arrival[REDLOCK_LATCH_ID_SIZE];
     options.arrival = arrival;
     for (unsigned i = 0; i < count; i++) {

@@ -340,7 +340,8 @@ static void stand_on(struct runner *runner, struct user *user, const char *value
 
 static void stand(struct runner *runner, struct user *user, const char *value)
 {
-    stand_on(runner, user, value, (redlock_campaign_options)REDLOCK_CAMPAIGN_INIT);
+    stand_on(runner, user, value,
+             (redlock_campaign_options){.size = sizeof(redlock_campaign_options)});
 }
 
 CASE_WITH(test_candidates_lead_in_turn, pair_join, pair_leave)
@@ -422,11 +423,11 @@ CASE_WITH(test_who_cannot_stand_again_is_told, pair_join, pair_leave)
     redlock_free(closes.client);
 }
 
-CASE_WITH(test_without_again_a_loss_is_the_end, pair_join, pair_leave)
+CASE_WITH(test_once_a_loss_is_the_end, pair_join, pair_leave)
 {
     struct runner once = {0}, next = {0};
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
-    options.again = false;
+    redlock_campaign_options options = {.size = sizeof options};
+    options.once = true;
     stand_on(&once, &ours, "once", options);
     AWAIT(&ours, once.times[REDLOCK_ANNOUNCED] == 1);
     forget_the_name();
@@ -444,8 +445,8 @@ CASE_WITH(test_without_again_a_loss_is_the_end, pair_join, pair_leave)
 CASE_WITH(test_a_candidate_waits_no_longer_than_it_may, pair_join, pair_leave)
 {
     struct runner leader = {0}, late = {0};
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
-    options.wait_ms = 100;
+    redlock_campaign_options options = {.size = sizeof options};
+    options.timeout_ms = 100;
     stand(&leader, &ours, NULL);
     AWAIT(&ours, leader.term);
     stand_on(&late, &theirs, NULL, options);
@@ -512,7 +513,7 @@ CASE_WITH(test_what_a_campaign_refuses, pair_join, pair_leave)
 {
     static const char bytes[LONGEST + 1];
     struct runner runner = {0};
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    redlock_campaign_options options = {.size = sizeof options};
     options.length = 1;
     assert_code(
         redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
@@ -528,11 +529,11 @@ CASE_WITH(test_what_a_campaign_refuses, pair_join, pair_leave)
         redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
         REDLOCK_E_ARGUMENT);
     options.size = sizeof options;
-    options.margin_ms = options.ttl_ms;
+    options.ttl_ms = options.margin_ms = 10000;
     assert_code(
         redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
         REDLOCK_E_TTL);
-    options.ttl_ms = 0;
+    options.ttl_ms = REDLOCK_ZERO;
     assert_code(
         redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
         REDLOCK_E_TTL);

@@ -107,7 +107,7 @@ static void lead_and_observe(struct user *user)
     struct led led = {0};
     redlock_observer *observer;
     redlock_campaign *candidate;
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    redlock_campaign_options options = {.size = sizeof options};
     options.ttl_ms = 2000;
     options.value = "value";
     options.length = 5;
@@ -136,9 +136,9 @@ static void meet(struct user *user)
 {
     redlock_barrier *party;
     unsigned told = 0;
-    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    redlock_barrier_options options = {.size = sizeof options};
     options.parties = 1;
-    options.wait_ms = 1000;
+    options.timeout_ms = 1000;
     redlock_code code =
         redlock_barrier_arrive(user->client, &party, "one", &options, on_passage, &told);
     assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !party));
@@ -168,9 +168,9 @@ static void await_call(struct user *user, redlock_latch *latch, redlock_code cod
 static void latch(struct user *user)
 {
     redlock_latch *call;
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     options.arrivals = 1;
-    options.wait_ms = 1000;
+    options.timeout_ms = 1000;
     unsigned told = 0;
     redlock_code code = redlock_latch_create(user->client, &call, "one", &options, on_tally, &told);
     await_call(user, call, code, &told);
@@ -316,7 +316,7 @@ CASE(test_a_value_that_is_refused_is_not_announced)
     struct led led = {0};
     redlock_observer *observer;
     redlock_campaign *candidate;
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    redlock_campaign_options options = {.size = sizeof options};
     options.ttl_ms = 2000;
     user_open(&user, &cluster, NULL);
     assert_code(redlock_observer_begin(user.client, &observer, "one", on_leader, &led), REDLOCK_OK);
@@ -335,6 +335,34 @@ CASE(test_a_value_that_is_refused_is_not_announced)
     redlock_observer_free(observer);
     redlock_campaign_free(candidate);
     user_close(&user, 5000);
+}
+
+/* A thread that cannot announce leads all the same, and is told why nobody hears of it. */
+CASE(test_a_thread_leads_without_memory_to_announce)
+{
+    redlock_sync *client;
+    redlock_options at = {.size = sizeof at, .nodes = cluster.nodes};
+    redlock_campaign_options options = {.size = sizeof options, .value = "value", .length = 5};
+    unsigned silent = 0, n = 0;
+    assert_code(redlock_sync_open(&client, &at, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_sync_ready(client, 10000, NULL, 0), REDLOCK_OK);
+    do {
+        redlock_sync_lease *lease;
+        redlock_sync_result result = {.size = sizeof result};
+        fault_arm(FAULT_MEMORY, ++n);
+        redlock_code code = redlock_sync_campaign(client, &lease, "one", &options, &result);
+        assert_int_equal(code == REDLOCK_OK, lease != NULL);
+        assert_code(result.code, code);
+        if (!code && strstr(result.text, "memory")) {
+            assert_true(redlock_sync_lease_valid_for(lease) > 0);
+            silent++;
+        }
+        redlock_sync_lease_free(lease);
+    } while (fault_disarm() && n < LAST);
+    assert_true(silent > 0 && n < LAST);
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+    forget_what_expires();
 }
 
 CASE(test_barriers)

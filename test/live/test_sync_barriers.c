@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <redlock/recipes.h>
+
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -11,12 +13,12 @@
 #define MANY    8
 #define ROUNDS  5
 
-static redlock_barrier_options barrier(unsigned parties, int64_t generation, int64_t wait_ms)
+static redlock_barrier_options barrier(unsigned parties, int64_t generation, int64_t timeout_ms)
 {
-    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    redlock_barrier_options options = {.size = sizeof options};
     options.parties = parties;
     options.generation = generation;
-    options.wait_ms = wait_ms;
+    options.timeout_ms = timeout_ms;
     return options;
 }
 
@@ -31,7 +33,7 @@ static void *walk(void *data)
 {
     struct walker *walker = data;
     for (unsigned round = 0; round < ROUNDS && !walker->code; round++) {
-        redlock_barrier_options options = barrier(MANY, round, REDLOCK_FOREVER);
+        redlock_barrier_options options = barrier(MANY, round, 0);
         atomic_fetch_add(&walker->arrived[round], 1);
         walker->code = redlock_sync_barrier_arrive(client, "walk", &options, NULL, NULL);
         walker->early |= atomic_load(&walker->arrived[round]) < MANY;
@@ -57,8 +59,8 @@ WITH_CLIENT(test_threads_go_in_step)
 
 WITH_CLIENT(test_who_waits_in_vain_leaves)
 {
-    redlock_barrier_result passage;
-    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
+    redlock_barrier_result passage = {.size = sizeof passage};
+    redlock_sync_result result = {.size = sizeof result};
     redlock_barrier_options options = barrier(2, 0, 200);
     assert_code(redlock_sync_barrier_arrive(client, "gate", &options, &passage, &result),
                 REDLOCK_E_NOT_PASSED);
@@ -70,9 +72,9 @@ WITH_CLIENT(test_who_waits_in_vain_leaves)
 
 WITH_CLIENT(test_what_is_refused)
 {
-    redlock_barrier_result passage;
-    redlock_barrier_options options = barrier(0, 0, 0);
-    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
+    redlock_barrier_result passage = {.size = sizeof passage};
+    redlock_barrier_options options = barrier(0, 0, REDLOCK_ZERO);
+    redlock_sync_result result = {.size = sizeof result};
     assert_code(redlock_sync_barrier_arrive(client, "gate", &options, &passage, &result),
                 REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(result.text, "1 to 256 parties"));
@@ -81,6 +83,18 @@ WITH_CLIENT(test_what_is_refused)
     assert_code(redlock_sync_barrier_arrive(client, "", &options, NULL, NULL), REDLOCK_E_NAME);
     assert_code(redlock_sync_barrier_arrive(NULL, "gate", &options, NULL, NULL),
                 REDLOCK_E_ARGUMENT);
+}
+
+WITH_CLIENT(test_a_result_of_unknown_size_is_refused)
+{
+    redlock_barrier_result passage = {.size = sizeof passage - 1, .parties = 7};
+    redlock_sync_result result = {.size = sizeof result};
+    redlock_barrier_options options = barrier(1, 7, 0);
+    assert_code(redlock_sync_barrier_arrive(client, "sized", &options, &passage, &result),
+                REDLOCK_E_ARGUMENT);
+    assert_says(result.text, "redlock_barrier_result.size is ");
+    assert_int_equal(passage.parties, 7);
+    assert_int_equal(cluster_count(&cluster, 0, "EXISTS redlock:barrier:7:sized"), 0);
 }
 
 struct waiting {
@@ -92,14 +106,14 @@ struct waiting {
 static void *wait_for_ever(void *data)
 {
     struct waiting *waiting = data;
-    redlock_barrier_options options = barrier(2, 1, REDLOCK_FOREVER);
+    redlock_barrier_options options = barrier(2, 1, 0);
     waiting->code = redlock_sync_barrier_arrive(client, "gate", &options, &waiting->passage, NULL);
     return NULL;
 }
 
 WITH_CLIENT(test_closing_ends_it)
 {
-    struct waiting waiting;
+    struct waiting waiting = {.passage = {.size = sizeof waiting.passage}};
     assert_int_equal(pthread_create(&waiting.thread, NULL, wait_for_ever, &waiting), 0);
     AWAIT(cluster_count(&cluster, 0, "EXISTS redlock:barrier:1:gate") == 1);
     redlock_sync_close(client, 5000);

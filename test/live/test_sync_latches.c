@@ -3,6 +3,8 @@
  */
 #include <pthread.h>
 
+#include <redlock/recipes.h>
+
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -11,11 +13,11 @@
 
 CASE(test_each_call)
 {
-    redlock_latch_result tally;
-    redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_result tally = {.size = sizeof tally};
+    redlock_sync_result result = {.size = sizeof result};
+    redlock_latch_options options = {.size = sizeof options};
     redlock_sync *client = open_on(&cluster);
-    options.wait_ms = 0;
+    options.timeout_ms = REDLOCK_ZERO;
     assert_code(redlock_sync_latch_await(client, "latch", &options, &tally, &result),
                 REDLOCK_E_GONE);
     assert_string_equal(result.text, redlock_code_text(REDLOCK_E_GONE));
@@ -34,6 +36,21 @@ CASE(test_each_call)
     redlock_sync_free(client);
 }
 
+CASE(test_a_result_of_unknown_size_is_refused)
+{
+    redlock_latch_result tally = {.size = 0, .arrivals = 7};
+    redlock_sync_result result = {.size = sizeof result};
+    redlock_latch_options options = {.size = sizeof options, .arrivals = 1};
+    redlock_sync *client = open_on(&cluster);
+    assert_code(redlock_sync_latch_create(client, "sized", &options, &tally, &result),
+                REDLOCK_E_ARGUMENT);
+    assert_says(result.text, "redlock_latch_result.size is 0");
+    assert_int_equal(tally.arrivals, 7);
+    assert_int_equal(cluster_count(&cluster, 0, "EXISTS redlock:latch:sized"), 0);
+    redlock_sync_close(client, 5000);
+    redlock_sync_free(client);
+}
+
 struct worker {
     pthread_t thread;
     redlock_sync *client;
@@ -44,7 +61,7 @@ struct worker {
 static void *arrive_and_wait(void *data)
 {
     struct worker *worker = data;
-    redlock_latch_result tally = {0};
+    redlock_latch_result tally = {.size = sizeof tally};
     worker->code = redlock_sync_latch_arrive(worker->client, "many", NULL, NULL, NULL);
     if (!worker->code)
         worker->code = redlock_sync_latch_await(worker->client, "many", NULL, &tally, NULL);
@@ -55,7 +72,7 @@ static void *arrive_and_wait(void *data)
 CASE(test_threads_wait_for_each_other)
 {
     struct worker workers[MANY] = {{0}};
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     redlock_sync *client = open_on(&cluster);
     options.arrivals = MANY;
     assert_code(redlock_sync_latch_create(client, "many", &options, NULL, NULL), REDLOCK_OK);

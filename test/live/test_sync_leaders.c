@@ -3,6 +3,8 @@
  */
 #include <pthread.h>
 
+#include <redlock/recipes.h>
+
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -24,7 +26,7 @@ static redlock_code look(redlock_leader *leader, char *value, size_t size)
 
 WITH_CLIENT(test_a_thread_leads)
 {
-    redlock_leader leader;
+    redlock_leader leader = {.size = sizeof leader};
     char value[8];
     assert_code(look(&leader, value, sizeof value), REDLOCK_OK);
     assert_true(leader.term == 0 && leader.length == 0);
@@ -63,7 +65,7 @@ WITH_CLIENT(test_what_cannot_be_announced)
     assert_code(redlock_sync_lease_announce(lease, "x", 1, NULL), REDLOCK_E_STATE);
     give_back(lease);
     assert_code(redlock_sync_lease_announce(NULL, "x", 1, NULL), REDLOCK_E_ARGUMENT);
-    redlock_leader leader;
+    redlock_leader leader = {.size = sizeof leader};
     assert_code(redlock_sync_leader_get(client, "", &leader, NULL, 0, NULL), REDLOCK_E_NAME);
     assert_code(redlock_sync_leader_get(client, "name", NULL, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
     assert_code(redlock_sync_leader_get(NULL, "name", &leader, NULL, 0, NULL), REDLOCK_E_ARGUMENT);
@@ -92,7 +94,7 @@ WITH_CLIENT(test_threads_announce_at_once)
     enum { SPEAKERS = 8 };
     struct speaker speakers[SPEAKERS];
     redlock_sync_lease *lease = lead("name");
-    redlock_leader leader;
+    redlock_leader leader = {.size = sizeof leader};
     char value[16];
     unsigned said = 0;
     for (unsigned i = 0; i < SPEAKERS; i++) {
@@ -117,7 +119,7 @@ WITH_CLIENT(test_threads_announce_at_once)
 CASE(test_no_quorum_says_it)
 {
     struct cluster own;
-    redlock_leader leader;
+    redlock_leader leader = {.size = sizeof leader};
     cluster_start(&own, 3, "");
     redlock_sync *alone = open_on(&own);
     redlock_lease_options options = terms(1000, 0);

@@ -3,6 +3,8 @@
  * names, tokens and ids in the results of before.
  */
 
+#include <redlock/recipes.h>
+
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -67,7 +69,7 @@ TEST(test_acquire_names)
 
 TEST(test_announce_and_leader)
 {
-    redlock_leader leader;
+    redlock_leader leader = {.size = sizeof leader};
     char value[16] = "leads";
     redlock_lease_options options = terms(10000, 0);
     options.fence = true;
@@ -86,8 +88,8 @@ TEST(test_announce_and_leader)
 
 TEST(test_barrier)
 {
-    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
-    redlock_barrier_result passage = {.token = "worker-1"};
+    redlock_barrier_options options = {.size = sizeof options};
+    redlock_barrier_result passage = {.size = sizeof passage, .token = "worker-1"};
     options.parties = 1;
     options.token = passage.token;
     for (int i = 0; i < 2; i++) {
@@ -100,10 +102,10 @@ TEST(test_barrier)
 
 TEST(test_latch)
 {
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
-    redlock_latch_result tally = {.id = "latch"}, made;
+    redlock_latch_options options = {.size = sizeof options};
+    redlock_latch_result tally = {.size = sizeof tally, .id = "latch"}, made;
     options.arrivals = 2;
-    options.wait_ms = 5000;
+    options.timeout_ms = 5000;
     assert_code(redlock_sync_latch_create(client, tally.id, &options, &tally, &result), REDLOCK_OK);
     made = tally;
     options.id = tally.id;

@@ -144,14 +144,14 @@ static void on_passage(redlock_barrier *handle, const redlock_barrier_result *pa
 static redlock_barrier_options draw_options(struct world *w, const struct meeting *meeting,
                                             unsigned number, const char *token)
 {
-    redlock_barrier_options options = REDLOCK_BARRIER_INIT;
+    redlock_barrier_options options = {.size = sizeof options};
     options.parties = meeting->parties;
     options.generation = (int64_t)(meeting - w->meetings);
     options.ttl_ms = chance_range(&w->meeting, w->max_ttl_ms / 8 + 3, w->max_ttl_ms);
-    options.wait_ms = chance(w, 100)   ? 0
-                      : chance(w, 300) ? chance_range(&w->meeting, 1, 300)
-                      : chance(w, 600) ? chance_range(&w->meeting, 300, 3 * w->max_ttl_ms)
-                                       : REDLOCK_FOREVER;
+    options.timeout_ms = chance(w, 100)   ? REDLOCK_ZERO
+                         : chance(w, 300) ? chance_range(&w->meeting, 1, 300)
+                         : chance(w, 600) ? chance_range(&w->meeting, 300, 3 * w->max_ttl_ms)
+                                          : 0;
     options.token = token;
     w->parties[number].ttl = MS(options.ttl_ms);
     return options;

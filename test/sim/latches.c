@@ -270,13 +270,13 @@ static redlock_code call(struct user_latch *it, const char *name,
 static redlock_latch_options draw_options(struct user_latch *it, const struct latch_made *latch)
 {
     struct world *w = it->shell->world;
-    redlock_latch_options options = REDLOCK_LATCH_INIT;
+    redlock_latch_options options = {.size = sizeof options};
     options.arrivals = latch->of;
     options.life_ms =
         chance(w, 300) ? chance_range(&w->latching, 1000, 4 * w->max_ttl_ms + 1000) : 3600000;
-    options.wait_ms = chance(w, 200)   ? 0
-                      : chance(w, 700) ? chance_range(&w->latching, 1, 3 * w->max_ttl_ms)
-                                       : REDLOCK_FOREVER;
+    options.timeout_ms = chance(w, 200)   ? REDLOCK_ZERO
+                         : chance(w, 700) ? chance_range(&w->latching, 1, 3 * w->max_ttl_ms)
+                                          : 0;
     if (it->deed != DEED_CREATE)
         options.id = latch->id;
     if (it->deed == DEED_ARRIVE)

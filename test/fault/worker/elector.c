@@ -106,7 +106,7 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 
 static bool begin(struct elector *elector, char **argv)
 {
-    redlock_campaign_options options = REDLOCK_CAMPAIGN_INIT;
+    redlock_campaign_options options = {.size = sizeof options};
     options.ttl_ms = atoll(argv[2]);
     options.value = argv[3];
     options.length = strlen(argv[3]);
