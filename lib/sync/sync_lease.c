@@ -134,8 +134,9 @@ static redlock_code test_last(redlock_sync_lease *lease, redlock_sync_result *re
     if (redlock_sync_lease_valid_for(lease) > 0)
         return REDLOCK_OK;
     redlock_sync_lease_free(lease);
-    return sync_report(result, REDLOCK_E_TOO_SLOW,
-                       "acquired, but its validity was over before this thread ran again");
+    sync_report(result, REDLOCK_E_TOO_SLOW,
+                "acquired, but its validity was over before this thread ran again");
+    return REDLOCK_E_TOO_SLOW;
 }
 
 /* The acquire of a lease that this thread does not own. */

@@ -485,8 +485,9 @@ CASE_WITH(test_who_was_frozen_says_nothing_in_the_next_term, pair_join, pair_lea
     AWAIT(&theirs, is_told(&watch, "next") && next.times[REDLOCK_ANNOUNCED]);
     AWAIT(&theirs, all_say("next"));
     AWAIT(&frozen, first.times[REDLOCK_LOST] == 1);
-    AWAIT(&frozen, redlock_lease_place(redlock_campaign_lease(first.candidate),
-                                       &(redlock_place){0}) == REDLOCK_OK);
+    AWAIT(&frozen,
+          redlock_lease_place(redlock_campaign_lease(first.candidate),
+                              &(redlock_place){.size = sizeof(redlock_place)}) == REDLOCK_OK);
     assert_true(all_say("next"));
     assert_code(redlock_campaign_resign(next.candidate), REDLOCK_OK);
     AWAIT(&theirs, next.times[REDLOCK_RELEASED]);

@@ -229,12 +229,31 @@ static void take_and_wait(redlock_sync *sync)
     redlock_sync_lease_free(lease);
 }
 
+static void wait_for_recipes(redlock_sync *sync)
+{
+    redlock_barrier_options pass = {.size = sizeof pass};
+    redlock_latch_options latch = {.size = sizeof latch};
+    RESULT(redlock_leader, leader);
+    RESULT(redlock_barrier_result, passage);
+    RESULT(redlock_latch_result, tally);
+    pass.parties = 1;
+    latch.arrivals = 1;
+    CHECK(!redlock_sync_leader_get(sync, "nobody", &leader.given, NULL, 0, NULL));
+    CHECK(!redlock_sync_barrier_arrive(sync, "older-sync", &pass, &passage.given, NULL));
+    CHECK(!redlock_sync_latch_create(sync, "older-sync", &latch, &tally.given, NULL));
+    CHECK_RESULT(leader);
+    CHECK_RESULT(passage);
+    CHECK_RESULT(tally);
+    CHECK(leader.given.masters == MASTERS && tally.given.arrivals == 1);
+}
+
 static void block(const redlock_options *options)
 {
     char why[256];
     redlock_sync *sync;
     CHECK(!redlock_sync_open(&sync, options, why, sizeof why));
     take_and_wait(sync);
+    wait_for_recipes(sync);
     CHECK(redlock_sync_close(sync, DEADLINE_S * 1000) == 0);
     redlock_sync_free(sync);
 }
