@@ -128,13 +128,12 @@ extern "C" {
 #endif
 
 /* Limits. */
-#define REDLOCK_NAME_MAX        1024 /* bytes of one name, prefix included */
-#define REDLOCK_NAMES_MAX       64   /* names in one lease */
-#define REDLOCK_MASTERS_MAX     15   /* masters of one client */
-#define REDLOCK_LABEL_MAX       64   /* bytes of an owner label */
-#define REDLOCK_TOKEN_SIZE      96   /* buffer for a token, its label and a final NUL */
-#define REDLOCK_TOKENS_TOLD_MAX 600  /* tokens that one inspection can tell of each kind */
-#define REDLOCK_LOCAL_TURN_MAX  500  /* milliseconds, see local_turn_ms */
+#define REDLOCK_NAME_MAX       1024 /* bytes of one name, prefix included */
+#define REDLOCK_NAMES_MAX      64   /* names in one lease */
+#define REDLOCK_MASTERS_MAX    15   /* masters of one client */
+#define REDLOCK_LABEL_MAX      64   /* bytes of an owner label */
+#define REDLOCK_TOKEN_SIZE     96   /* buffer for a token, its label and a final NUL */
+#define REDLOCK_LOCAL_TURN_MAX 500  /* milliseconds, see local_turn_ms */
 
 /* Stands for the number 0 in a field whose 0 is its default. */
 #define REDLOCK_ZERO (-1)
@@ -323,14 +322,6 @@ typedef struct redlock_options {
      * max_ttl_ms.  Leases, a release by token and redlock_node_adopt() are refused. */
     bool looks_only;
 
-    /* Of so many waiters, readers and holders of permits redlock_inspect() tells the tokens:
-     * 1 to REDLOCK_TOKENS_TOLD_MAX, 0: 16. */
-    int tokens_told;
-
-    /* redlock_inspect() waits for the answer of every master that is connected, for as long as a
-     * request may take, and not for a quorum alone.  Default false. */
-    bool all_answers;
-
     /* TLS 1.2 or 1.3 to the masters that are listed as rediss://.  What stands in the list
      * (?ca=PATH&cert=PATH&key=PATH&name=HOST&sni=HOST&verify=none) goes before these options, and
      * these before REDLOCK_TLS_CA, _CERT, _KEY, _NAME, _SNI, _VERIFY of the environment, which a
@@ -459,6 +450,7 @@ REDLOCK_API const char *redlock_last_error(const redlock *client);
 #endif
 
 #include "redlock/leases.h" /* leases: asking, holding, changing, giving back */
+#include "redlock/look.h"   /* looking: who has a name, who waits for it, which names there are */
 #include "redlock/nodes.h"  /* what is going on: the masters, the counters */
 #include "redlock/sync.h"   /* the same for threads that wait */
 

@@ -10,9 +10,9 @@
 
 #include "break_report.h"
 #include "commands.h"
+#include "crowds.h"
 #include "duration.h"
 #include "failure.h"
-#include "readers.h"
 #include "say.h"
 #include "session.h"
 
@@ -86,10 +86,10 @@ static bool is_given(const struct breaker *breaker, const char *value)
                                          strncmp(value, given, strlen(given)) == 0);
 }
 
-static bool find_holder(struct breaker *breaker, const redlock_event *event)
+static bool find_holder(struct breaker *breaker, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    unsigned count = votes_holdings(event, holdings);
+    unsigned count = look_holdings(result, holdings);
     for (unsigned i = 0; i < count; i++) {
         const char *holder = holdings[i].holder;
         if (!holder || is_marker(holder) || !is_given(breaker, holder))
@@ -104,43 +104,37 @@ static bool find_holder(struct breaker *breaker, const redlock_event *event)
 }
 
 /* The masters' time for a shared name is that of its last reader, that for permits of another. */
-static bool find_member(struct breaker *breaker, const redlock_event *event)
+static bool find_member(struct breaker *breaker, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    struct text value = {0};
-    bool found = votes_find_reader(event, breaker->given.bytes, &value);
-    if (found) {
-        text_free(&breaker->value);
-        breaker->value = value;
-        for (unsigned i = 0; i < event->masters; i++)
-            if (event->votes[i].kind == REDLOCK_VOTE_HELD &&
-                event->votes[i].permits > breaker->permits)
-                breaker->permits = event->votes[i].permits;
+    const char *value = look_find_member(result, breaker->given.bytes);
+    if (value) {
+        breaker->value.length = 0;
+        text_add(&breaker->value, value, strlen(value));
+        for (unsigned i = 0; i < result->masters; i++)
+            if (result->views[i]->permits > breaker->permits)
+                breaker->permits = result->views[i]->permits;
         breaker->breakage.kind = breaker->permits ? SHARE_HAS_PERMIT : SHARE_READS;
-        votes_holdings(event, holdings);
+        look_holdings(result, holdings);
         breaker->breakage.remaining_ms = breaker->permits ? -1 : holdings[0].remaining_ms;
     }
-    return found;
+    return value != NULL;
 }
 
-static bool names_it(const struct breaker *breaker, const redlock_vote *vote)
+static bool names_it(const struct breaker *breaker, const redlock_view *view)
 {
-    struct text found = {0};
-    redlock_event alone = {.masters = 1, .votes = vote};
-    bool is_member =
-        vote->kind == REDLOCK_VOTE_HELD && votes_find_reader(&alone, breaker->value.bytes, &found);
-    text_free(&found);
-    return is_member || (vote->kind == REDLOCK_VOTE_HELD && vote->holder &&
-                         strcmp(vote->holder, breaker->value.bytes) == 0);
+    const char *value = breaker->value.bytes;
+    return view_find_member(view, value) ||
+           (view->kind == REDLOCK_VOTE_HELD && view->holder && strcmp(view->holder, value) == 0);
 }
 
-static bool find(struct breaker *breaker, const redlock_event *event)
+static bool find(struct breaker *breaker, const redlock_look_result *result)
 {
-    if (!find_holder(breaker, event) && !find_member(breaker, event))
+    if (!find_holder(breaker, result) && !find_member(breaker, result))
         return false;
     breaker->breakage.value = breaker->value.bytes;
-    for (unsigned i = 0; i < event->masters; i++)
-        breaker->breakage.of[i].had |= names_it(breaker, &event->votes[i]);
+    for (unsigned i = 0; i < result->masters; i++)
+        breaker->breakage.of[i].had |= names_it(breaker, result->views[i]);
     return true;
 }
 
@@ -154,11 +148,11 @@ static bool is_there(const struct breaker *breaker, unsigned master)
 }
 
 /* Some that were asked did not answer in time, or come too late to be asked. */
-static bool misses_any(const struct breaker *breaker, const redlock_event *event)
+static bool misses_any(const struct breaker *breaker, const redlock_look_result *result)
 {
-    bool any = !answer_is_whole(event);
-    for (unsigned i = 0; i < event->masters; i++)
-        any |= event->votes[i].kind == REDLOCK_VOTE_UNREACHABLE && is_there(breaker, i);
+    bool any = !answer_is_whole(result);
+    for (unsigned i = 0; i < result->masters; i++)
+        any |= result->views[i]->kind == REDLOCK_VOTE_UNREACHABLE && is_there(breaker, i);
     return any;
 }
 
@@ -197,16 +191,18 @@ static void note_left(struct breaker *breaker, int64_t remaining_ms)
 
 /* ---- The end without breaking anything ---------------------------------- */
 
-static void refuse(struct breaker *breaker, const redlock_event *event)
+static void refuse(struct breaker *breaker, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    bool is_held = votes_holdings(event, holdings) > 0;
-    redlock_code code = event->code ? event->code : is_held ? REDLOCK_E_HELD : REDLOCK_E_GONE;
-    const char *text = event->code ? redlock_code_text(event->code)
-                       : is_held   ? "it is not that holder's; nothing was deleted"
-                                   : "nobody has it any more; nothing was deleted";
+    bool is_held = look_holdings(result, holdings) > 0;
+    redlock_code code = result->code ? result->code : is_held ? REDLOCK_E_HELD : REDLOCK_E_GONE;
+    const char *text = result->code ? redlock_code_text(result->code)
+                       : is_held    ? "it is not that holder's; nothing was deleted"
+                                    : "nobody has it any more; nothing was deleted";
+    struct seen seen;
+    look_as_event(result, &seen);
     say_line_end();
-    failure_tell(breaker->session.options, "cannot break", code, text, event);
+    failure_tell(breaker->session.options, "cannot break", code, text, &seen.event);
     session_end(&breaker->session, exit_for(code), 0);
 }
 
@@ -232,7 +228,7 @@ static void on_released(redlock_lease *lease, const redlock_event *event, void *
 {
     struct breaker *breaker = data;
     for (unsigned i = 0; i < event->masters; i++)
-        breaker->breakage.of[i].had |= event->votes[i].kind == REDLOCK_VOTE_RELEASED;
+        breaker->breakage.of[i].had |= event->votes[i]->kind == REDLOCK_VOTE_RELEASED;
     redlock_lease_free(lease);
     breaker->left--;
     if (!breaker->session.ending)
@@ -288,23 +284,23 @@ static bool stands(const struct breakage *breakage, const struct broken *broken)
 }
 
 /* The release went before the question, on the same connection. */
-static void note_vote(struct breaker *breaker, unsigned master, const redlock_vote *vote)
+static void note_view(struct breaker *breaker, unsigned master, const redlock_view *view)
 {
     struct broken *broken = &breaker->breakage.of[master];
-    bool answered = vote->kind == REDLOCK_VOTE_HELD || vote->kind == REDLOCK_VOTE_FREE ||
-                    vote->kind == REDLOCK_VOTE_ABSTAINS;
+    bool answered = view->kind == REDLOCK_VOTE_HELD || view->kind == REDLOCK_VOTE_FREE ||
+                    view->kind == REDLOCK_VOTE_ABSTAINS;
     if (!answered && stands(&breaker->breakage, broken))
         return;
     text_free(&broken->why);
     broken->outcome = !answered                 ? BROKEN_UNKNOWN
-                      : names_it(breaker, vote) ? BROKEN_BACK
+                      : names_it(breaker, view) ? BROKEN_BACK
                       : broken->had             ? BROKEN_DELETED
                                                 : BROKEN_ABSENT;
     breaker->breakage.alive |= broken->outcome == BROKEN_BACK;
     if (broken->outcome == BROKEN_BACK && breaker->breakage.kind == SHARE_HOLDS)
-        note_left(breaker, vote->remaining_ms);
+        note_left(breaker, view->remaining_ms);
     if (!answered)
-        text_format(&broken->why, "%s", vote->text[0] ? vote->text : "no answer in time");
+        text_format(&broken->why, "%s", view->text[0] ? view->text : "no answer in time");
 }
 
 static unsigned count_outcome(const struct breaker *breaker, enum broken_outcome outcome)
@@ -324,14 +320,14 @@ static bool may_answer_yet(const struct breaker *breaker)
     return any && boot_ms() < breaker->broken_at + ANSWERS_MS;
 }
 
-static void report(struct breaker *breaker, const redlock_event *event)
+static void report(struct breaker *breaker, const redlock_look_result *result)
 {
     const struct options *options = breaker->session.options;
     struct text out = {0};
     if (options->json)
-        break_json(&out, &breaker->breakage, event);
+        break_json(&out, &breaker->breakage, result);
     else if (!options->quiet)
-        break_show(&out, &breaker->breakage, event);
+        break_show(&out, &breaker->breakage, result);
     bool done = session_put(&breaker->session, &out);
     int status = exit_for(break_code(&breaker->breakage));
     session_end(&breaker->session, done ? status : EXIT_OUTPUT, OWED_TIMEOUT_MS);
@@ -340,23 +336,23 @@ static void report(struct breaker *breaker, const redlock_event *event)
 /* The next renewal of a holder that lives finds the names absent and sets them again, and only then
  * tells it that it had lost them: they are deleted once more.  Not so where another one has them.
  */
-static bool may_come_back(const struct breaker *breaker, const redlock_event *event)
+static bool may_come_back(const struct breaker *breaker, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    return breaker->breakage.alive && breaker->tries == 1 && votes_holdings(event, holdings) == 0 &&
+    return breaker->breakage.alive && breaker->tries == 1 && look_holdings(result, holdings) == 0 &&
            boot_ms() < breaker->broken_at + breaker->breakage.looked_ms;
 }
 
-static void check(struct breaker *breaker, const redlock_event *event)
+static void check(struct breaker *breaker, const redlock_look_result *result)
 {
-    for (unsigned i = 0; i < event->masters; i++)
-        note_vote(breaker, i, &event->votes[i]);
+    for (unsigned i = 0; i < result->masters; i++)
+        note_view(breaker, i, result->views[i]);
     if (count_outcome(breaker, BROKEN_BACK) > 0 && breaker->tries < TRIES_MOST)
         break_now(breaker);
-    else if (may_come_back(breaker, event) || may_answer_yet(breaker))
+    else if (may_come_back(breaker, result) || may_answer_yet(breaker))
         look_soon(breaker);
     else
-        report(breaker, event);
+        report(breaker, result);
 }
 
 /* ---- Asking the user ---------------------------------------------------- */
@@ -425,18 +421,18 @@ static int64_t look_until(struct breaker *breaker)
 }
 
 /* Who had it where is told afterwards. */
-static bool looks_on(struct breaker *breaker, const redlock_event *event)
+static bool looks_on(struct breaker *breaker, const redlock_look_result *result)
 {
     bool in_time = boot_ms() < look_until(breaker);
-    bool again = misses_any(breaker, event) && breaker->looks++ < LOOKS_MOST;
+    bool again = misses_any(breaker, result) && breaker->looks++ < LOOKS_MOST;
     return breaker->phase == LOOKS && ((in_time && !breaker->breakage.alive) || again);
 }
 
-static void looked(struct breaker *breaker, const redlock_event *event)
+static void looked(struct breaker *breaker, const redlock_look_result *result)
 {
     look_for_life(breaker);
     note_left(breaker, breaker->breakage.remaining_ms);
-    if (looks_on(breaker, event)) {
+    if (looks_on(breaker, result)) {
         tell_looking(breaker);
         look_soon(breaker);
         return;
@@ -448,28 +444,29 @@ static void looked(struct breaker *breaker, const redlock_event *event)
         break_now(breaker);
 }
 
-static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+static void on_seen(redlock_look *look, const redlock_look_result *result, void *data)
 {
     struct breaker *breaker = data;
     if (!breaker->session.ending) {
         if (breaker->phase == CHECKS)
-            check(breaker, event);
-        else if (exit_for(event->code) == EXIT_NODES || !find(breaker, event))
-            refuse(breaker, event);
+            check(breaker, result);
+        else if (exit_for(result->code) == EXIT_NODES || !find(breaker, result))
+            refuse(breaker, result);
         else
-            looked(breaker, event);
+            looked(breaker, result);
     }
-    redlock_lease_free(lease);
+    redlock_look_free(look);
 }
 
 static void look(struct breaker *breaker, enum phase phase)
 {
-    redlock_lease *lease;
+    redlock_look *look;
     breaker->phase = phase;
     breaker->asked_before = breaker->asked_at;
     breaker->asked_at = boot_ms();
-    redlock_code code = redlock_inspect(breaker->session.client, &lease,
-                                        breaker->session.options->names, 1, on_seen, breaker);
+    redlock_code code =
+        redlock_look_begin(breaker->session.client, &look, breaker->session.options->names, 1,
+                           &look_at_all, on_seen, breaker);
     if (code != REDLOCK_OK)
         session_refused(&breaker->session, "cannot break", code);
 }
@@ -521,8 +518,7 @@ static void on_signal(void *data, int number)
 
 int perform_break(const struct options *options)
 {
-    struct breaker breaker = {
-        .session = {.begin = on_begin, .signalled = on_signal, .all_told = true}};
+    struct breaker breaker = {.session = {.begin = on_begin, .signalled = on_signal}};
     int status = session_perform(&breaker.session, options, &breaker);
     text_free(&breaker.given);
     text_free(&breaker.value);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "crowds.h"
 #include "duration.h"
 #include "permits.h"
 
@@ -85,11 +86,11 @@ static int64_t ends_within_ms(const struct breakage *breakage)
     return breakage->alive ? 2 * breakage->lasts_ms : breakage->lasts_ms;
 }
 
-static void show_master(struct text *out, const struct breakage *breakage, const redlock_vote *vote,
+static void show_master(struct text *out, const struct breakage *breakage, const redlock_view *view,
                         const struct broken *broken)
 {
     char span[DURATION_SIZE];
-    text_format(out, "  %s  ", vote->node);
+    text_format(out, "  %s  ", view->node);
     if (broken->outcome == BROKEN_DELETED) {
         text_format(out, "deleted\n");
     } else if (broken->outcome == BROKEN_ABSENT) {
@@ -134,49 +135,51 @@ static void show_may_write(struct text *out, const struct breakage *breakage)
     text_format(out, "\n  only a fence keeps its late writes out: doc/fencing.md\n");
 }
 
-static void show_next(struct text *out, const redlock_event *event)
+static void show_next(struct text *out, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    bool any = votes_holdings(event, holdings) > 0;
-    bool is_partly = any && holdings[0].masters < event->quorum;
+    bool any = look_holdings(result, holdings) > 0;
+    bool is_partly = any && holdings[0].masters < result->quorum;
     text_format(out, "  now %sheld by ", is_partly ? "partly " : "");
     if (any)
         holder_show(out, holdings[0].holder);
     else
         text_format(out, "nobody");
     if (is_partly)
-        text_format(out, " on %u of %u masters", holdings[0].masters, event->masters);
+        text_format(out, " on %u of %u masters", holdings[0].masters, result->masters);
     text_format(out, "\n");
 }
 
-void break_show(struct text *out, const struct breakage *breakage, const redlock_event *event)
+void break_show(struct text *out, const struct breakage *breakage,
+                const redlock_look_result *result)
 {
     names_show(out, breakage->options->names, 1);
     text_format(out, ": %s; %s", text_of(breakage), had_had(breakage));
     holder_show(out, breakage->value);
     text_format(out, "\n");
     for (unsigned i = 0; i < breakage->masters; i++)
-        show_master(out, breakage, &event->votes[i], &breakage->of[i]);
+        show_master(out, breakage, result->views[i], &breakage->of[i]);
     show_may_write(out, breakage);
-    show_next(out, event);
+    show_next(out, result);
 }
 
 /* ---- As JSON ------------------------------------------------------------ */
 
-static void node_json(struct json *json, const redlock_vote *vote, const struct broken *broken)
+static void node_json(struct json *json, const redlock_view *view, const struct broken *broken)
 {
     static const char *const words[] = {[BROKEN_UNKNOWN] = "unknown",
                                         [BROKEN_DELETED] = "deleted",
                                         [BROKEN_ABSENT] = "absent",
                                         [BROKEN_BACK] = "back"};
     json_open(json, NULL, '{');
-    json_string(json, "node", vote->node);
+    json_string(json, "node", view->node);
     json_word(json, "outcome", words[broken->outcome]);
     json_filled(json, "text", broken->why.bytes);
     json_close(json, '}');
 }
 
-void break_json(struct text *out, const struct breakage *breakage, const redlock_event *event)
+void break_json(struct text *out, const struct breakage *breakage,
+                const redlock_look_result *result)
 {
     struct json json = outcome_json(out, break_code(breakage), text_of(breakage));
     struct holding holdings[REDLOCK_MASTERS_MAX];
@@ -187,12 +190,12 @@ void break_json(struct text *out, const struct breakage *breakage, const redlock
     json_word(&json, "mode", share_mode(breakage->kind));
     json_known_bool(&json, "alive", breakage->alive || breakage->watched, breakage->alive);
     json_known_number(&json, "may_write_ms", may_last, breakage->lasts_ms);
-    json_string(&json, "next", votes_holdings(event, holdings) > 0 ? holdings[0].holder : NULL);
+    json_string(&json, "next", look_holdings(result, holdings) > 0 ? holdings[0].holder : NULL);
     json_number(&json, "masters", breakage->masters);
     json_number(&json, "quorum", breakage->quorum);
     json_open(&json, "nodes", '[');
     for (unsigned i = 0; i < breakage->masters; i++)
-        node_json(&json, &event->votes[i], &breakage->of[i]);
+        node_json(&json, result->views[i], &breakage->of[i]);
     json_close(&json, ']');
     json_end(&json);
 }

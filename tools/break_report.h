@@ -37,9 +37,11 @@ struct breakage {
 
 /* "'deploy' is held by TOKEN (web1:4711), 8.3 s left; ..." */
 void break_show_found(struct text *out, const struct breakage *breakage);
-/* `event` is what the masters said of the name afterwards. */
-void break_show(struct text *out, const struct breakage *breakage, const redlock_event *event);
-void break_json(struct text *out, const struct breakage *breakage, const redlock_event *event);
+/* `result` is what the masters said of the name afterwards. */
+void break_show(struct text *out, const struct breakage *breakage,
+                const redlock_look_result *result);
+void break_json(struct text *out, const struct breakage *breakage,
+                const redlock_look_result *result);
 
 /* OK: a quorum of masters has it no more. */
 redlock_code break_code(const struct breakage *breakage);

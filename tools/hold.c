@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "readers.h"
+#include "crowds.h"
 #include "say.h"
 #include "session.h"
 #include "votes.h"
@@ -310,23 +310,18 @@ static void take_token(struct hold *hold)
 
 static void look_for_label(struct hold *hold);
 
-static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+static void on_seen(redlock_look *look, const redlock_look_result *result, void *data)
 {
     struct hold *hold = data;
-    struct text whole = {0};
-    const char *value = votes_value_of(event, hold->token.bytes);
-    if (value)
-        text_add(&whole, value, strlen(value));
-    bool found = value || votes_find_reader(event, hold->token.bytes, &whole);
-    redlock_lease_free(lease);
-    if (!hold->session.ending && found) {
+    const char *value = look_value_of(result, hold->token.bytes);
+    redlock_look_free(look);
+    if (!hold->session.ending && value) {
         hold->token.length = 0;
-        text_add(&hold->token, whole.bytes, whole.length);
+        text_add(&hold->token, value, strlen(value));
         begin(hold);
     } else if (!hold->session.ending) {
         look_for_label(hold);
     }
-    text_free(&whole);
 }
 
 /* The masters compare whole values.  For a token without its label they are asked for the value,
@@ -334,10 +329,10 @@ static void on_seen(redlock_lease *lease, const redlock_event *event, void *data
 static void look_for_label(struct hold *hold)
 {
     const struct options *options = hold->session.options;
-    redlock_lease *question;
+    redlock_look *question;
     if (hold->asked == options->names_count ||
-        redlock_inspect(hold->session.client, &question, &options->names[hold->asked], 1, on_seen,
-                        hold) != REDLOCK_OK) {
+        redlock_look_begin(hold->session.client, &question, &options->names[hold->asked], 1, NULL,
+                           on_seen, hold) != REDLOCK_OK) {
         begin(hold); /* which tells what is wrong */
         return;
     }

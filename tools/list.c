@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "crowds.h"
 #include "duration.h"
 #include "list_report.h"
 #include "memory.h"
@@ -182,38 +183,38 @@ static void ask_next(struct list *list);
 
 /* What changes hands while it is asked about looks like the rest of an attempt; and a master that
  * is slow, as if it had lost something. */
-static bool is_unsettled(const redlock_event *event)
+static bool is_unsettled(const redlock_look_result *result)
 {
-    struct answer answer = answer_judge(event);
-    return !answer_is_whole(event) || answer_is(&answer, "partly held") || answer.count > 1;
+    struct answer answer = answer_judge(result);
+    return !answer_is_whole(result) || answer_is(&answer, "partly held") || answer.count > 1;
 }
 
 static bool ask(struct question *question);
 
-static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+static void on_seen(redlock_look *look, const redlock_look_result *result, void *data)
 {
     struct question *question = data;
     struct list *list = question->list;
-    if (!list->session.ending && is_unsettled(event) && question->looks < LOOKS_MOST) {
+    if (!list->session.ending && is_unsettled(result) && question->looks < LOOKS_MOST) {
         ask(question);
     } else if (!list->session.ending) {
-        shares_note(&list->listing.shares, question->name, event);
-        if (event->code != REDLOCK_OK)
-            list->listing.code = event->code;
+        shares_note(&list->listing.shares, question->name, result);
+        if (result->code != REDLOCK_OK)
+            list->listing.code = result->code;
         list->answered++;
         tell_asked(list);
         ask_next(list);
     }
-    redlock_lease_free(lease);
+    redlock_look_free(look);
 }
 
 static bool ask(struct question *question)
 {
     struct list *list = question->list;
-    redlock_lease *lease;
+    redlock_look *look;
     question->looks++;
-    redlock_code code =
-        redlock_inspect(list->session.client, &lease, question->name, 1, on_seen, question);
+    redlock_code code = redlock_look_begin(list->session.client, &look, question->name, 1,
+                                           &look_at_all, on_seen, question);
     if (code != REDLOCK_OK)
         session_refused(&list->session, "cannot ask about", code);
     return code == REDLOCK_OK;
@@ -278,27 +279,27 @@ static void wait_for_others(struct list *list)
     ev_timer_start(list->session.loop, &list->late);
 }
 
-static void note_found(struct list *list, const redlock_survey_page *found)
+static void note_found(struct list *list, const redlock_survey_page *page)
 {
-    struct surveyed *surveyed = &list->surveyed[found->node];
-    surveyed->ended = found->last;
-    surveyed->code = found->code;
-    surveyed->looked_at = found->looked_at;
-    surveyed->keys = found->keys;
-    surveyed->left_out = found->left_out;
-    if (found->code != REDLOCK_OK)
-        text_format(&surveyed->why, "%s", found->text[0] ? found->text : "not connected");
-    for (size_t i = 0; i < found->count; i++)
-        name_set_add(&list->names, &found->names[i]);
+    struct surveyed *surveyed = &list->surveyed[page->node];
+    surveyed->ended = page->last;
+    surveyed->code = page->code;
+    surveyed->looked_at = page->looked_at;
+    surveyed->keys = page->keys;
+    surveyed->left_out = page->left_out;
+    if (page->code != REDLOCK_OK)
+        text_format(&surveyed->why, "%s", page->text[0] ? page->text : "not connected");
+    for (size_t i = 0; i < page->count; i++)
+        name_set_add(&list->names, page->names[i]);
 }
 
-static void on_found(redlock_survey *survey, const redlock_survey_page *found, void *data)
+static void on_found(redlock_survey *survey, const redlock_survey_page *page, void *data)
 {
     struct list *list = data;
     (void)survey;
     if (list->session.ending)
         return;
-    note_found(list, found);
+    note_found(list, page);
     tell_looked_at(list);
     if (all_ended(list))
         ask_all(list);
@@ -317,8 +318,9 @@ static void on_begin(void *data)
     list->began = boot_ms();
     ev_init(&list->late, on_late);
     list->late.data = list;
+    const redlock_survey_options survey = {.size = sizeof survey, .foreign = options->foreign};
     redlock_code code =
-        redlock_survey_begin(list->session.client, &list->survey, options->foreign, on_found, list);
+        redlock_survey_begin(list->session.client, &list->survey, &survey, on_found, list);
     if (code != REDLOCK_OK)
         session_refused(&list->session, "cannot list", code);
 }
@@ -332,8 +334,7 @@ static void on_signal(void *data, int number)
 
 int perform_list(const struct options *options)
 {
-    struct list list = {
-        .session = {.begin = on_begin, .signalled = on_signal, .looks = true, .all_told = true}};
+    struct list list = {.session = {.begin = on_begin, .signalled = on_signal, .looks = true}};
     session_perform(&list.session, options, &list);
     shares_free(&list.listing.shares);
     name_set_free(&list.names);

@@ -274,8 +274,6 @@ static redlock_options client_options(struct session *session)
     options.max_ttl_ms = given->max_ttl_ms;
     options.looks_only = session->looks;
     options.spare = given->spare;
-    options.tokens_told = session->all_told ? REDLOCK_TOKENS_TOLD_MAX : 0;
-    options.all_answers = session->all_told;
     options.request_timeout_ms = given->request_timeout_ms;
     options.connect_timeout_ms = given->connect_timeout_ms;
     options_of_tls(given, &options);

@@ -36,7 +36,6 @@ struct session {
     bool hasty;    /* begins at once: the call itself waits for the masters */
     bool looks;    /* takes nothing: the masters are not told --max-ttl */
     bool any_list; /* begin also when the list of masters is known to be wrong */
-    bool all_told; /* by all masters; of all waiters, readers and permits, as far as that goes */
     /* Called for each signal that could end us, from the loop; NULL: signals do what they do.  A
      * signal that only means something to a running command is left out, unless `hears_all`. */
     void (*signalled)(void *data, int number);

@@ -7,6 +7,7 @@
 
 #include "answer.h"
 #include "commands.h"
+#include "crowds.h"
 #include "failure.h"
 #include "say.h"
 #include "session.h"
@@ -125,16 +126,16 @@ static void put_answers(struct status *status)
 
 /* ---- Asking ------------------------------------------------------------- */
 
-static void note_answer(struct question *question, const redlock_event *event)
+static void note_answer(struct question *question, const redlock_look_result *result)
 {
     const struct options *options = question->status->session.options;
-    answer_mark(&question->mark, &question->told, event);
+    answer_mark(&question->mark, &question->told, result);
     if (options->json)
-        answer_json(&question->answer, &question->name, event);
+        answer_json(&question->answer, &question->name, result);
     else if (options->watch)
-        answer_show_short(&question->answer, &question->name, event);
+        answer_show_short(&question->answer, &question->name, result);
     else
-        answer_show(&question->answer, &question->name, event);
+        answer_show(&question->answer, &question->name, result);
 }
 
 static void watch_on(struct status *status)
@@ -153,30 +154,37 @@ static void all_answered(struct status *status)
         watch_on(status);
 }
 
-static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
+static void list_is_wrong(struct status *status, const redlock_look_result *result)
+{
+    struct seen seen;
+    look_as_event(result, &seen);
+    session_tell_failure(&status->session, "cannot ask about", &seen.event);
+    session_end(&status->session, EXIT_NODES, 0);
+}
+
+static void on_result(redlock_look *look, const redlock_look_result *result, void *data)
 {
     struct question *question = data;
     struct status *status = question->status;
-    redlock_lease_free(lease);
+    redlock_look_free(look);
     if (status->session.ending)
         return;
-    if (exit_for(event->code) == EXIT_NODES) {
-        session_tell_failure(&status->session, "cannot ask about", event);
-        session_end(&status->session, EXIT_NODES, 0);
+    if (exit_for(result->code) == EXIT_NODES) {
+        list_is_wrong(status, result);
         return;
     }
-    note_answer(question, event);
-    if (event->code != REDLOCK_OK)
-        status->exit = exit_for(event->code);
+    note_answer(question, result);
+    if (result->code != REDLOCK_OK)
+        status->exit = exit_for(result->code);
     if (--status->waiting == 0)
         all_answered(status);
 }
 
 static bool ask(struct status *status, struct question *question)
 {
-    redlock_lease *lease;
-    redlock_code code =
-        redlock_inspect(status->session.client, &lease, &question->name, 1, on_event, question);
+    redlock_look *look;
+    redlock_code code = redlock_look_begin(status->session.client, &look, &question->name, 1, NULL,
+                                           on_result, question);
     if (code != REDLOCK_OK)
         session_refused(&status->session, "cannot ask about", code);
     return code == REDLOCK_OK;

@@ -72,7 +72,7 @@ static bool is_about_name(const redlock_vote *vote)
 
 static void note(struct text *text, const redlock_event *event)
 {
-    const redlock_vote *vote = &event->votes[0];
+    const redlock_vote *vote = event->votes[0];
     const char *why = vote->kind == REDLOCK_VOTE_TIMEOUT ? "no answer in time" : vote->text;
     text_format(text, "%s", why[0] ? why : redlock_code_text(event->code));
 }
@@ -90,7 +90,7 @@ static void on_waiter(redlock_lease *lease, const redlock_event *event, void *da
     struct trial *trial = data;
     (void)lease;
     if (!trial->ended && event->kind == REDLOCK_NOT_ACQUIRED &&
-        event->votes[0].kind == REDLOCK_VOTE_REFUSED)
+        event->votes[0]->kind == REDLOCK_VOTE_REFUSED)
         note(&trial->finding.no_queue, event);
     if (!trial->ended && event->kind == REDLOCK_ACQUIRED && heard_nothing(trial))
         text_format(&trial->finding.unheard, UNTOLD);
@@ -119,7 +119,7 @@ static bool ask(struct trial *trial, redlock_lease **lease, int64_t wait_ms,
 static void on_holder(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct trial *trial = data;
-    const redlock_vote *vote = &event->votes[0];
+    const redlock_vote *vote = event->votes[0];
     struct finding *finding = &trial->finding;
     bool decides = event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_NOT_ACQUIRED;
     (void)lease;

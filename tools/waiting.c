@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "crowds.h"
 #include "duration.h"
 #include "permits.h"
-#include "readers.h"
 #include "say.h"
 #include "votes.h"
 
@@ -16,37 +16,37 @@
 
 /* ---- What is told ------------------------------------------------------- */
 
-static void show_permits(struct text *out, const redlock_event *event)
+static void show_permits(struct text *out, const redlock_look_result *result)
 {
-    struct permits permits = votes_permits(event);
+    struct permits permits = look_permits(result);
     permits_show(out, permits.holders.count, permits.count);
     text_format(out, " out");
 }
 
-static void show_holder(struct text *out, const redlock_event *event)
+static void show_holder(struct text *out, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
-    if (event->code != REDLOCK_OK) {
-        text_format(out, "%s", redlock_code_text(event->code));
-    } else if (votes_holdings(event, holdings) > 0 && is_of_permits(holdings[0].holder)) {
-        show_permits(out, event);
-    } else if (votes_holdings(event, holdings) == 0) {
+    if (result->code != REDLOCK_OK) {
+        text_format(out, "%s", redlock_code_text(result->code));
+    } else if (look_holdings(result, holdings) > 0 && is_of_permits(holdings[0].holder)) {
+        show_permits(out, result);
+    } else if (look_holdings(result, holdings) == 0) {
         text_format(out, "held by nobody");
     } else {
         const char *holder = holdings[0].holder ? holdings[0].holder : "somebody";
         text_format(out, "held by ");
         if (is_marker(holder))
-            readers_show(out, votes_readers(event).count);
+            readers_show(out, look_readers(result).count);
         else
-            who_show(out, holder, strlen(holder));
+            who_show(out, holder);
     }
 }
 
-static void show_left(struct text *out, const redlock_event *event)
+static void show_left(struct text *out, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
     char span[DURATION_SIZE];
-    bool held = event->code == REDLOCK_OK && votes_holdings(event, holdings) > 0;
+    bool held = result->code == REDLOCK_OK && look_holdings(result, holdings) > 0;
     if (held && holdings[0].remaining_ms >= 0)
         text_format(out, " (%s left)", duration_show(span, holdings[0].remaining_ms));
     else if (held && holdings[0].remaining_ms == -2)
@@ -74,14 +74,14 @@ static void tell_change(struct waiting *waiting, const struct text *now)
     }
 }
 
-static void tell_now(struct waiting *waiting, const redlock_event *event)
+static void tell_now(struct waiting *waiting, const redlock_look_result *result)
 {
     const struct options *options = waiting->session->options;
     char span[DURATION_SIZE];
     struct text line = {0};
     text_format(&line, "redlock: waiting %s, ", duration_show(span, boot_ms() - waiting->since));
-    show_holder(&line, event);
-    show_left(&line, event);
+    show_holder(&line, result);
+    show_left(&line, result);
     show_place(&line, waiting->lease);
     text_format(&line, ": "); /* last, for it may be long, and the line is cut */
     names_show(&line, options->names, options->names_count);
@@ -97,22 +97,22 @@ static bool is_looked_at(const struct options *options)
     return options->verbose || on_terminal;
 }
 
-static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+static void on_seen(redlock_look *look, const redlock_look_result *result, void *data)
 {
     struct waiting *waiting = data;
     const struct options *options = waiting->session->options;
     struct text now = {0};
     waiting->question = NULL;
-    show_holder(&now, event);
+    show_holder(&now, result);
     show_place(&now, waiting->lease);
     if (options->verbose)
         tell_change(waiting, &now);
     else if (is_looked_at(options))
-        tell_now(waiting, event);
+        tell_now(waiting, result);
     if (waiting->seen)
-        waiting->seen(waiting->data, event, now.bytes);
+        waiting->seen(waiting->data, result, now.bytes);
     text_free(&now);
-    redlock_lease_free(lease);
+    redlock_look_free(look);
 }
 
 static void on_time(struct ev_loop *loop, ev_timer *timer, int events)
@@ -122,8 +122,8 @@ static void on_time(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop;
     (void)events;
     if (!waiting->question &&
-        redlock_inspect(waiting->session->client, &waiting->question, options->names,
-                        options->names_count, on_seen, waiting) != REDLOCK_OK)
+        redlock_look_begin(waiting->session->client, &waiting->question, options->names,
+                           options->names_count, NULL, on_seen, waiting) != REDLOCK_OK)
         waiting->question = NULL;
 }
 
@@ -151,7 +151,7 @@ void waiting_stop(struct waiting *waiting)
         return;
     waiting->active = false;
     ev_timer_stop(waiting->session->loop, &waiting->timer);
-    redlock_lease_free(waiting->question);
+    redlock_look_free(waiting->question);
     say_line_end();
     text_free(&waiting->told);
 }

@@ -12,15 +12,15 @@
 struct waiting {
     struct session *session;
     redlock_lease *lease;
-    redlock_lease *question; /* who holds it? NULL: not asked now */
+    redlock_look *question; /* who holds it? NULL: not asked now */
     ev_timer timer;
     int64_t since; /* boot_ms() */
     struct text told;
     bool active;
 
     /* Set before waiting_start(), or NULL: wants to hear how things stand, as "held by a, we are
-     * next".  Of an event that is not REDLOCK_OK nobody knows. */
-    void (*seen)(void *data, const redlock_event *event, const char *how);
+     * next".  Of a look that is not REDLOCK_OK nobody knows. */
+    void (*seen)(void *data, const redlock_look_result *result, const char *how);
     void *data;
 };
 

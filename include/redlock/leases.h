@@ -23,7 +23,6 @@ typedef enum redlock_event_kind {
     REDLOCK_HEALTHY,      /* no longer at risk */
     REDLOCK_LOST,         /* final; told valid_ms BEFORE the lease ends: stop now */
     REDLOCK_RELEASED,     /* final; event->code tells whether the lease was still yours */
-    REDLOCK_SEEN,         /* the answer to redlock_inspect(); final */
     REDLOCK_CHANGED, /* redlock_lease_downgrade(): readers can come in.  redlock_lease_upgrade():
                       * from now on the lease is exclusive */
     REDLOCK_NOT_CHANGED, /* redlock_lease_upgrade() failed; the lease is what it was */
@@ -36,7 +35,7 @@ typedef enum redlock_vote_kind {
     REDLOCK_VOTE_GRANTED,     /* acquire, renewal: the master has the lease */
     REDLOCK_VOTE_HEALED,      /* renewal: the master had lost the lease and took it again */
     REDLOCK_VOTE_HELD,        /* another holder has the name: see holder, remaining_ms */
-    REDLOCK_VOTE_FREE,        /* renewal, release, inspect: no holder has the name; a master that
+    REDLOCK_VOTE_FREE,        /* renewal, release, look: no holder has the name; a master that
                                * abstains, and may have forgotten one, is ABSTAINS instead */
     REDLOCK_VOTE_RELEASED,    /* release: the lease was still ours and is given back */
     REDLOCK_VOTE_REFUSED,     /* the master answered with an error: see text */
@@ -57,14 +56,6 @@ typedef struct redlock_vote {
                            * waited for and nobody holds the name itself, REDLOCK_PERMITS */
     int64_t remaining_ms; /* HELD: left of the holder's ttl, -1 unknown, -2 never expires */
     const char *text;     /* REFUSED, UNREACHABLE: why, never ""; else "" */
-    unsigned waiting;     /* HELD, of redlock_inspect(): number of waiters for the name */
-    const char *waiters;  /* likewise the tokens of the first 16 (options.tokens_told), one a
-                           * line; else "" */
-    unsigned readers;     /* HELD, of redlock_inspect(): number of readers; 0: held exclusively.
-                           * With `permits`: the number of permits that are out */
-    const char *reader_tokens; /* likewise the tokens of as many of them, one a line; else "" */
-    unsigned permits; /* HELD, of redlock_inspect() of one name: K, the largest that a client asked
-                       * for in the last hour, or as many as are seen to be; 0: not about permits */
 } redlock_vote;
 
 /* "granted", "held", …; "acquired", "lost", …: constants.  Any thread. */
@@ -73,23 +64,23 @@ REDLOCK_API const char *redlock_event_name(redlock_event_kind kind);
 
 typedef struct redlock_event {
     redlock_event_kind kind;
-    redlock_code code;         /* REDLOCK_OK, or the reason */
-    unsigned masters;          /* N */
-    unsigned quorum;           /* (N + spare + 2) / 2 */
-    unsigned granted;          /* masters that have the lease and are connected, as far as known
-                                * at this moment.  It may be below the quorum, also at ACQUIRED,
-                                * when connections broke after the grant; the grants stand, and
-                                * valid_ms counts them.  SEEN: see redlock_inspect() */
-    int64_t valid_ms;          /* validity left when the event was made; 0 once it is over */
-    unsigned rounds;           /* rounds that this acquire took so far */
-    int64_t elapsed_ms;        /* since the call that asked for the lease was carried out */
-    int64_t fence;             /* of a fenced lease, from ACQUIRED on; else 0 */
-    const redlock_vote *votes; /* one for each master, in the order of the list */
-    const char *text;          /* one line for people: what happened and why */
-    unsigned spare;            /* options.spare: the number of masters that may be wrong at once */
-    int64_t ends_ms;           /* LOST: as valid_ms, but negative if LOST is told late (the process
-                                * was stopped, the machine asleep): the time since the lease ended.
-                                * With E_GONE it may have ended earlier.  Else valid_ms. */
+    redlock_code code;  /* REDLOCK_OK, or the reason */
+    unsigned masters;   /* N */
+    unsigned quorum;    /* (N + spare + 2) / 2 */
+    unsigned granted;   /* masters that have the lease and are connected, as far as known
+                         * at this moment.  It may be below the quorum, also at ACQUIRED,
+                         * when connections broke after the grant; the grants stand, and
+                         * valid_ms counts them */
+    int64_t valid_ms;   /* validity left when the event was made; 0 once it is over */
+    unsigned rounds;    /* rounds that this acquire took so far */
+    int64_t elapsed_ms; /* since the call that asked for the lease was carried out */
+    int64_t fence;      /* of a fenced lease, from ACQUIRED on; else 0 */
+    const redlock_vote *const *votes; /* one for each master, in the order of the list */
+    const char *text;                 /* one line for people: what happened and why */
+    unsigned spare;  /* options.spare: the number of masters that may be wrong at once */
+    int64_t ends_ms; /* LOST: as valid_ms, but negative if LOST is told late (the process
+                      * was stopped, the machine asleep): the time since the lease ended.
+                      * With E_GONE it may have ended earlier.  Else valid_ms. */
 } redlock_event;
 
 /* `event`, and all that it points to, lives until the callback returns; `data` is yours. */
@@ -254,75 +245,6 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redloc
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_release_token(
     redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
     const char *token, redlock_lease_callback *callback, void *data);
-
-/*
- * Asks every master for the holder of the names and for their waiters, and changes
- * nothing.  The callback gets SEEN once: code OK if a quorum answered, else
- * E_UNAVAILABLE, or E_CLOSED, or, where the list leaves no quorum, E_REPLICA, E_SAME_MASTER,
- * E_NO_MASTER;
- * `granted` is the largest number of masters that name the same holder (of the first
- * name that is held there).  A master that abstains may have forgotten a holder: if
- * it has none, it counts as not answered, and its vote is ABSTAINS.  The call ends
- * once a quorum agrees on the holder, or that all names are free, and the other
- * masters have had as long again: the vote of a silent master is NONE.  With
- * options.all_answers it ends when each that is connected has answered, or has TIMEOUT.
- * Of several names permits are not told.  A client asks for 8 inspections at a time, for fewer
- * where the masters take long, and for a further one when one has ended, so any number may be begun
- * at once.  One that no quorum answered while others were under way, or right after, goes again
- * before it is told.
- * The handle is to be freed; returns as redlock_acquire_names().
- */
-REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_inspect(redlock *client, redlock_lease **lease,
-                                                          const redlock_name *names, size_t count,
-                                                          redlock_lease_callback *callback,
-                                                          void *data);
-
-/* ---- Which names there are -------------------------------------------------- */
-
-/* A survey under way, until redlock_survey_free(). */
-typedef struct redlock_survey redlock_survey;
-
-/* What one master has told next.  A name may be told more than once. */
-typedef struct redlock_survey_page {
-    unsigned node;             /* the index of the master */
-    redlock_code code;         /* OK; E_UNAVAILABLE: it tells no more, text says why */
-    bool last;                 /* it has told all, or tells no more */
-    const char *text;          /* E_UNAVAILABLE: why; else "" */
-    const redlock_name *names; /* without the prefix of the client */
-    size_t count;
-    uint64_t looked_at; /* keys so far, about */
-    uint64_t keys;      /* of its database */
-    uint64_t left_out;  /* names so far that are too long for an answer: above 130,000 bytes
-                         * together with those that the master keeps beside them */
-} redlock_survey_page;
-
-typedef void redlock_survey_callback(redlock_survey *survey, const redlock_survey_page *found,
-                                     void *data);
-
-/*
- * Goes through the keys of every master for the names that are held, waited for, or have permits
- * out, beginning with the prefix of the client.  redlock_inspect() then tells about each: what is
- * told here was so on one master at some time since this call, and a name that was taken or given
- * back meanwhile may be missing or free.  `callback` gets what each master says, about 250 keys at
- * a time (about a millisecond of the master's time), until each has told `last`; a master that went
- * is not asked again.  A master that lies may never tell `last`: who does not want to wait for that
- * frees the survey.
- *
- * A value of other software may be anything, so a name that has one is told only if somebody of
- * this library waits for it, or with `foreign`, which tells each name that may be a lock of other
- * software: a string of at most 256 bytes that expires.
- *
- * The user needs the right to scan, dbsize and getrange, and to the keys.  The
- * handle is to be freed; returns REDLOCK_OK, E_ARGUMENT, E_MEMORY, E_CLOSED, E_FORKED.
- */
-REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_survey_begin(redlock *client,
-                                                               redlock_survey **survey,
-                                                               bool foreign,
-                                                               redlock_survey_callback *callback,
-                                                               void *data);
-
-/* Ends it, in its own callback too.  NULL is allowed. */
-REDLOCK_API void redlock_survey_free(redlock_survey *survey);
 
 /*
  * Validity left, in ms rounded down; 0 when the lease is not held: not yet, not any more, being

@@ -229,12 +229,19 @@ static redlock_code begin_acting(redlock *client, redlock_lease **out, const red
     return code ? code : client_may_act(client);
 }
 
-static redlock_code refuse_slots(redlock *client, const redlock_name *names, size_t count)
+static bool any_is_slot(const redlock_name *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (names[i].mode == REDLOCK_SLOT)
-            return client_fail(client, REDLOCK_E_ARGUMENT,
-                               "a permit is asked for by options.permits, and its slot is found");
+            return true;
+    return false;
+}
+
+static redlock_code refuse_slots(redlock *client, const redlock_name *names, size_t count)
+{
+    if (any_is_slot(names, count))
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "a permit is asked for by options.permits, and its slot is found");
     return REDLOCK_OK;
 }
 
@@ -306,13 +313,21 @@ static redlock_code check_slot(redlock *client, const redlock_name *names, size_
 }
 
 static redlock_code new_slot(redlock *client, redlock_lease **out, const redlock_name *names,
-                             size_t count, const char *token)
+                             size_t count, const struct terms *terms, const char *token)
 {
     redlock_code code = check_slot(client, names, count);
     if (code)
         return code;
-    *out = enter_lease(client, make_slot(client, names), &(struct terms){0}, token);
+    *out = enter_lease(client, make_slot(client, names), terms, token);
     return *out ? REDLOCK_OK : REDLOCK_E_MEMORY;
+}
+
+/* The names themselves, or one slot of the name. */
+static redlock_code new_by_mode(redlock *client, redlock_lease **out, const redlock_name *names,
+                                size_t count, const struct terms *terms, const char *token)
+{
+    return any_is_slot(names, count) ? new_slot(client, out, names, count, terms, token)
+                                     : new_lease(client, out, names, count, terms, token);
 }
 
 redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
@@ -323,22 +338,9 @@ redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
     redlock_code code = begin_acting(client, lease, names, count, callback, taken);
     if (!code)
         code = calls_check_token(client, token);
-    bool is_slot = !code && taken[0].mode == REDLOCK_SLOT;
     if (!code)
-        code = is_slot ? new_slot(client, lease, taken, count, token)
-                       : new_lease(client, lease, taken, count, &(struct terms){0}, token);
+        code = new_by_mode(client, lease, taken, count, &(struct terms){0}, token);
     return code ? code : begin_lease(*lease, OP_RELEASE, callback, data);
-}
-
-redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlock_name *names,
-                             size_t count, redlock_lease_callback *callback, void *data)
-{
-    struct terms terms = {.inspects = true};
-    redlock_name taken[REDLOCK_NAMES_MAX];
-    redlock_code code = begin_call(client, lease, names, count, callback, taken);
-    if (!code)
-        code = new_lease(client, lease, taken, count, &terms, NULL);
-    return code ? code : begin_lease(*lease, OP_INSPECT, callback, data);
 }
 
 /* ---- for calls about other things -------------------------------------------- */
@@ -346,6 +348,14 @@ redlock_code redlock_inspect(redlock *client, redlock_lease **lease, const redlo
 redlock_code calls_check(redlock *client)
 {
     return check_client(client);
+}
+
+redlock_code calls_new_look(redlock *client, redlock_lease **out, const redlock_name *names,
+                            size_t count, const struct terms *terms)
+{
+    redlock_name taken[REDLOCK_NAMES_MAX];
+    redlock_code code = take_names(client, names, count, taken);
+    return code ? code : new_by_mode(client, out, taken, count, terms, NULL);
 }
 
 redlock_code calls_check_name(redlock *client, const redlock_name *name)

@@ -4,6 +4,7 @@
  *   open.c      a client, from open to free
  *   leaders.c   the calls about what is said of a name: announcing, observing
  *   barriers.c  the calls about barriers
+ *   looks.c     the calls about who has a name
  *   surveys.c   the calls about which names there are
  *   calls.c     the calls about one lease, and about one master: check, queue, return
  *   task_calls.c a call about a task: checked, made, left to the pump
@@ -22,7 +23,7 @@
  *   nodes.c     the masters, as the user sees them
  *   logins.c    a login that a master denied, read anew
  *   queues.c    leases with calls to carry out, leases with outcomes to tell
- *   waiters.c   the waiters for a name and its readers, as redlock_inspect() was told them
+ *   views.c     the views of a name that the masters told to a look
  *   step.c      an event → the core
  *   memory.c    the core's memory, from the C library
  *   report.c    the sentence for a call that failed, and the log
@@ -68,7 +69,6 @@ enum operation {
 };
 #define OPS_ENDING_ANNOUNCEMENTS (OP_DOWNGRADE | OP_RELEASE | OP_DETACH | OP_FREE)
 
-struct waiters;
 struct client_task;
 
 struct lease_queue {
@@ -77,7 +77,10 @@ struct lease_queue {
 
 struct redlock_lease {
     redlock *client;
-    redlock_lease_callback *callback;
+    union {
+        redlock_lease_callback *callback;
+        redlock_look_callback *look_callback; /* inspects */
+    };
     void *data;
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
     int32_t extend_ttl : 28;                 /* ms: a day at most */
@@ -86,11 +89,11 @@ struct redlock_lease {
     bool told : 1;                           /* an outcome was told */
     int16_t slot;                            /* since ACQUIRED was told; -1: none */
     uint8_t operations;
-    bool ended : 1;    /* NOT_ACQUIRED, RELEASED or SEEN was told */
+    bool ended : 1;    /* NOT_ACQUIRED, RELEASED or the result of a look was told */
     bool released : 1; /* a release was asked for, or there is nothing to release */
     bool reads : 1;    /* it has one name, which it wants shared */
     bool permit : 1;   /* it is to be one of the permits of a name */
-    bool inspects : 1; /* it is there to look at others */
+    bool inspects : 1; /* it is a look: see look_of() */
     bool fenced : 1;   /* it has a fence, so that it can announce something */
     bool freed : 1;    /* dropped; its memory goes when the queue gets to it */
     bool ahead : 1;    /* asked, and in a queue that goes before `asked` */
@@ -102,7 +105,7 @@ _Static_assert(TTL_MS_MOST < 1 << 27, "extend_ttl has room for it");
 
 /* Of a lease that inspects, or is fenced. */
 union lease_rare {
-    struct waiters *waiters;       /* inspects: of each master; NULL: no master told any */
+    redlock_view *views;           /* inspects: the crowds that each master told; NULL: none did */
     struct client_task *announcer; /* is fenced: what it announces; NULL: nothing */
 };
 
@@ -166,6 +169,7 @@ struct redlock {
     void *closed_data;
 
     redlock_vote votes[REDLOCK_MASTERS_MAX];
+    const redlock_vote *each_vote[REDLOCK_MASTERS_MAX]; /* those */
     char text[512];
     char error[256];
 
@@ -187,9 +191,20 @@ static inline union lease_rare *rare_of(const redlock_lease *lease)
     return has ? (void *)((char *)lease->core + lease_size_of(core_of(lease))) : NULL;
 }
 
-static inline struct waiters *waiters_of(const redlock_lease *lease)
+static inline redlock_view *views_of(const redlock_lease *lease)
 {
-    return lease->inspects ? rare_of(lease)->waiters : NULL;
+    return lease->inspects ? rare_of(lease)->views : NULL;
+}
+
+/* A look is a lease that inspects. */
+static inline redlock_look *look_of(redlock_lease *lease)
+{
+    return (redlock_look *)(void *)lease;
+}
+
+static inline redlock_lease *lease_of_look(redlock_look *look)
+{
+    return (redlock_lease *)(void *)look;
 }
 
 static inline struct client_task *announcer_of(const redlock_lease *lease)

@@ -8,13 +8,20 @@
 #include <string.h>
 
 #include "nodes.h"
-#include "waiters.h"
 
-_Static_assert((int)OUTCOME_SEEN == (int)REDLOCK_SEEN &&
-                   (int)OUTCOME_ANNOUNCED == (int)REDLOCK_ANNOUNCED &&
-                   (int)OUTCOME_LOST == (int)REDLOCK_LOST &&
-                   (int)OUTCOME_AT_RISK == (int)REDLOCK_AT_RISK,
-               "outcomes and events are in one order");
+/* A look has an outcome, and no event. */
+static redlock_event_kind event_kind(enum outcome_kind outcome)
+{
+    static const redlock_event_kind kinds[] = {
+        [OUTCOME_ACQUIRED] = REDLOCK_ACQUIRED,   [OUTCOME_NOT_ACQUIRED] = REDLOCK_NOT_ACQUIRED,
+        [OUTCOME_EXTENDED] = REDLOCK_EXTENDED,   [OUTCOME_NOT_EXTENDED] = REDLOCK_NOT_EXTENDED,
+        [OUTCOME_AT_RISK] = REDLOCK_AT_RISK,     [OUTCOME_HEALTHY] = REDLOCK_HEALTHY,
+        [OUTCOME_LOST] = REDLOCK_LOST,           [OUTCOME_RELEASED] = REDLOCK_RELEASED,
+        [OUTCOME_CHANGED] = REDLOCK_CHANGED,     [OUTCOME_NOT_CHANGED] = REDLOCK_NOT_CHANGED,
+        [OUTCOME_ANNOUNCED] = REDLOCK_ANNOUNCED,
+    };
+    return kinds[outcome];
+}
 
 redlock_code code_of(enum cause cause)
 {
@@ -129,11 +136,6 @@ static void clear_vote(redlock_vote *vote, const char *node)
     vote->holder = NULL;
     vote->remaining_ms = -1;
     vote->text = "";
-    vote->waiting = 0;
-    vote->waiters = "";
-    vote->readers = 0;
-    vote->reader_tokens = "";
-    vote->permits = 0;
 }
 
 static void explain_unreachable(const redlock *client, redlock_vote *vote, unsigned master)
@@ -162,7 +164,7 @@ static void fill_vote(redlock *client, const struct vote_view *said, unsigned ma
         explain_unreachable(client, vote, master);
 }
 
-static void fill_votes(redlock *client, const redlock_lease *lease)
+void event_fill_votes(redlock *client, const redlock_lease *lease)
 {
     struct vote_view said[REDLOCK_MASTERS_MAX];
     lease_votes(client->engine, core_of(lease), said);
@@ -170,8 +172,6 @@ static void fill_votes(redlock *client, const redlock_lease *lease)
         clear_vote(&client->votes[i], client->addresses[i].shown);
         fill_vote(client, &said[i], i);
     }
-    if (waiters_of(lease))
-        waiters_tell(client, lease);
 }
 
 /* ---- in words ---------------------------------------------------------------- */
@@ -232,66 +232,28 @@ static int64_t time_left(const redlock *client, const redlock_vote *named)
     return count ? quorum_vouched(told, count, client->config.spare) : -1;
 }
 
-/* The most that a master names: readers come and go on one master after the other. */
-static unsigned count_readers(const redlock *client)
+static void say_permits(struct words *words, const struct sharers *sharers)
 {
-    unsigned most = 0;
-    for (unsigned i = 0; i < client->masters; i++)
-        most = client->votes[i].readers > most ? client->votes[i].readers : most;
-    return most;
-}
-
-/* As many as a quorum of masters may say: permits are taken and given back on one after the other,
- * and a master that did not answer may say as many as the others. */
-static unsigned count_permits_out(const redlock *client)
-{
-    usec out[REDLOCK_MASTERS_MAX];
-    unsigned count = 0, quorum = quorum_of(client->masters, client->config.spare);
-    for (unsigned i = 0; i < client->masters; i++) {
-        const redlock_vote *vote = &client->votes[i];
-        if (vote->kind == REDLOCK_VOTE_HELD || vote->kind == REDLOCK_VOTE_FREE)
-            out[count++] = vote->permits ? vote->readers : 0;
-    }
-    unsigned silent = client->masters - count;
-    return (unsigned)quorum_ranked(out, count, silent < quorum ? quorum - silent : 1);
-}
-
-static unsigned count_permits(const redlock *client)
-{
-    usec told[REDLOCK_MASTERS_MAX];
-    unsigned count = 0;
-    for (unsigned i = 0; i < client->masters; i++)
-        if (client->votes[i].permits)
-            told[count++] = client->votes[i].permits;
-    return (unsigned)quorum_vouched(told, count, client->config.spare);
-}
-
-static void say_permits(struct words *words, const redlock *client)
-{
-    unsigned permits = count_permits(client);
-    if (permits)
-        add_words(words, "%u of %u permits are out", count_permits_out(client), permits);
+    if (sharers->permits)
+        add_words(words, "%u of %u permits are out", sharers->permits_out, sharers->permits);
     else
         add_plain(words, "permits are out");
 }
 
-/* `readers`: what is said of a name that is shared, where their number is not told. */
-static void say_who(struct words *words, const redlock *client, const char *holder,
-                    const char *readers)
+static void say_who(struct words *words, const char *holder, const struct sharers *sharers)
 {
     bool is_shared = strcmp(holder, REDLOCK_READERS) == 0;
-    unsigned count = is_shared ? count_readers(client) : 0;
     if (strcmp(holder, REDLOCK_PERMITS) == 0)
-        say_permits(words, client);
-    else if (count)
-        add_words(words, "held by %u reader%s", count, count == 1 ? "" : "s");
+        say_permits(words, sharers);
+    else if (is_shared && sharers->reading)
+        add_words(words, "held by %u reader%s", sharers->reading, sharers->reading == 1 ? "" : "s");
     else if (is_shared)
-        add_plain(words, readers);
+        add_plain(words, sharers->readers);
     else
         add_words(words, "held by %s", holder);
 }
 
-static void say_holder(struct words *words, const redlock *client, const char *readers)
+static void say_holder(struct words *words, const redlock *client, const struct sharers *sharers)
 {
     const redlock_vote *named;
     unsigned on = most_named_holder(client, &named);
@@ -300,7 +262,7 @@ static void say_holder(struct words *words, const redlock *client, const char *r
         return;
     }
     int64_t left = time_left(client, named);
-    say_who(words, client, named->holder, readers);
+    say_who(words, named->holder, sharers);
     add_words(words, " on %u of %u masters", on, client->masters);
     if (on <= client->config.spare)
         add_plain(words, ", which may be wrong,");
@@ -316,35 +278,14 @@ static void say_holder(struct words *words, const redlock *client, const char *r
 static void say_not_acquired(struct words *words, const redlock *client, const redlock_lease *lease,
                              redlock_code code)
 {
+    const char *readers =
+        lease->reads ? "held by readers, and others came first," : "held by readers";
     if (code == REDLOCK_E_HELD)
-        say_holder(words, client,
-                   lease->reads ? "held by readers, and others came first," : "held by readers");
+        say_holder(words, client, &(struct sharers){.readers = readers});
     else
         add_words(words, "%s", redlock_code_text(code));
     if (code == REDLOCK_E_HELD || code == REDLOCK_E_UNAVAILABLE || code == REDLOCK_E_TOO_SLOW)
         say_troubles(words, client);
-}
-
-static bool any_abstains(const redlock *client)
-{
-    bool any = false;
-    for (unsigned i = 0; i < client->masters; i++)
-        any |= client->votes[i].kind == REDLOCK_VOTE_ABSTAINS;
-    return any;
-}
-
-static void say_seen(struct words *words, const redlock *client, const redlock_event *event)
-{
-    if (event->granted)
-        say_holder(words, client, "held by " REDLOCK_READERS);
-    else if (!event->code)
-        add_plain(words, "free");
-    else if (event->code == REDLOCK_E_UNAVAILABLE && any_abstains(client))
-        add_plain(words, "not known: a master that abstains may have forgotten a holder, and "
-                         "the others are no quorum");
-    else
-        add_plain(words, redlock_code_text(event->code));
-    say_troubles(words, client);
 }
 
 /* The end of a lease that the masters no longer have is not known. */
@@ -408,9 +349,6 @@ static void say_event(struct words *words, const redlock *client, const redlock_
         add_words(words, "announced on %u of %u masters", event->granted, event->masters);
         say_troubles(words, client);
         break;
-    case REDLOCK_SEEN:
-        say_seen(words, client, event);
-        break;
     case REDLOCK_RELEASED:
         say_released(words, client, lease, event);
         break;
@@ -429,8 +367,8 @@ static void say_event(struct words *words, const redlock *client, const redlock_
 void event_fill(redlock *client, const redlock_lease *lease, const struct outcome *outcome,
                 redlock_event *event)
 {
-    fill_votes(client, lease);
-    *event = (redlock_event){.kind = (redlock_event_kind)outcome->kind,
+    event_fill_votes(client, lease);
+    *event = (redlock_event){.kind = event_kind(outcome->kind),
                              .code = code_of(outcome->cause),
                              .masters = client->masters,
                              .quorum = quorum_of(client->masters, client->config.spare),
@@ -439,18 +377,49 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
                              .rounds = outcome->rounds,
                              .elapsed_ms = outcome->elapsed / 1000,
                              .fence = outcome->fence,
-                             .votes = client->votes,
+                             .votes = client->each_vote,
                              .text = client->text,
                              .spare = client->config.spare,
                              .ends_ms = outcome->ends / 1000};
-    if (event->kind == REDLOCK_SEEN)
-        event->granted = most_named_holder(client, &(const redlock_vote *){NULL});
     client->text[0] = '\0';
     struct words words = {client->text, sizeof client->text, 0};
     say_event(&words, client, lease, event);
     if (outcome->kept)
         add_words(&words, ", and kept from others for at least %lld ms more",
                   (long long)outcome->kept / 1000);
+}
+
+/* ---- looks ------------------------------------------------------------------------ */
+
+static bool any_abstains(const redlock *client)
+{
+    bool any = false;
+    for (unsigned i = 0; i < client->masters; i++)
+        any |= client->votes[i].kind == REDLOCK_VOTE_ABSTAINS;
+    return any;
+}
+
+static void say_seen(struct words *words, const redlock *client, const struct sharers *sharers,
+                     const redlock_look_result *result)
+{
+    if (result->agreed)
+        say_holder(words, client, sharers);
+    else if (!result->code)
+        add_plain(words, "free");
+    else if (result->code == REDLOCK_E_UNAVAILABLE && any_abstains(client))
+        add_plain(words, "not known: a master that abstains may have forgotten a holder, and "
+                         "the others are no quorum");
+    else
+        add_plain(words, redlock_code_text(result->code));
+    say_troubles(words, client);
+}
+
+void event_tell_look(redlock *client, const struct sharers *sharers, redlock_look_result *result)
+{
+    struct words words = {client->text, sizeof client->text, 0};
+    result->agreed = most_named_holder(client, &(const redlock_vote *){NULL});
+    say_seen(&words, client, sharers, result);
+    result->text = client->text;
 }
 
 /* ---- barriers ------------------------------------------------------------------- */

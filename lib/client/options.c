@@ -67,15 +67,13 @@ static const char *find_wrong_number(const redlock_options *o)
         return "restart_policy is not a known one";
     if (!is_in((int)o->log_level, REDLOCK_LOG_ERROR, REDLOCK_LOG_DEBUG))
         return "log_level must be between REDLOCK_LOG_ERROR and REDLOCK_LOG_DEBUG";
-    if (!is_in(o->tokens_told, 0, REDLOCK_TOKENS_TOLD_MAX))
-        return "tokens_told must be 1 to 600, or 0 for 16";
     if (!is_in(o->local_turn_ms, REDLOCK_ZERO, REDLOCK_LOCAL_TURN_MAX))
         return "local_turn_ms must be 1 to 500, 0 for the default, or REDLOCK_ZERO";
     if (o->spare < 0)
         return "spare is negative: 0 for a plain majority, or how many masters may be wrong";
     if (o->spare > REDLOCK_MASTERS_MAX)
         return "spare is larger than any list of masters";
-    if (!sized_is_flag(&o->looks_only) || !sized_is_flag(&o->all_answers))
+    if (!sized_is_flag(&o->looks_only))
         return "a flag is neither true nor false: clear the struct before you fill it";
     return NULL;
 }
@@ -87,7 +85,6 @@ static void read_numbers(struct engine_config *config, const redlock_options *o)
     config->connect_timeout = MS(or_default(o->connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT));
     config->request_timeout = MS(o->request_timeout_ms);
     config->trust_restarts = o->restart_policy == REDLOCK_RESTART_TRUST;
-    config->tokens_told = (uint16_t)o->tokens_told;
     config->strict_order = o->local_turn_ms == REDLOCK_ZERO;
     config->local_turn = MS(or_zero(o->local_turn_ms, 0));
     config->drift_ppm =
@@ -96,7 +93,6 @@ static void read_numbers(struct engine_config *config, const redlock_options *o)
         config->drift_ppm = 1;
     config->spare = (unsigned)o->spare;
     config->looks_only = o->looks_only;
-    config->all_answers = o->all_answers;
 }
 
 unsigned redlock_quorum(unsigned masters, unsigned spare)

@@ -11,13 +11,13 @@
 #include "queues.h"
 #include "step.h"
 #include "tasks.h"
-#include "waiters.h"
+#include "views.h"
 
 static void hear_look(redlock *client, usec now, const struct event *event)
 {
     if (event->reply->answer != ANSWER_LOST)
         queues_note_look(client, event->master, now - event->reply->tag.sent_at);
-    waiters_note(client, event);
+    views_note(client, event);
 }
 
 static void deliver_to_core(void *owner, usec now, const struct event *event)
@@ -68,6 +68,8 @@ static redlock_code make_engine(redlock *client)
 
 redlock_code parts_make(redlock *client)
 {
+    for (unsigned i = 0; i < client->masters; i++)
+        client->each_vote[i] = &client->votes[i];
     redlock_code code = make_links(client);
     return code ? code : make_engine(client);
 }

@@ -8,6 +8,7 @@
 #include "queues.h"
 #include "step.h"
 #include "tasks.h"
+#include "views.h"
 
 /* Rounds of the pump before other watchers of the loop get their turn. */
 #define PUMP_ROUNDS       64
@@ -156,8 +157,6 @@ static bool wake_all(redlock *client)
 /* One that others made late, maybe, is not told: it goes again. */
 static bool repeat_look(redlock *client, redlock_lease *lease, const struct outcome *outcome)
 {
-    if (outcome->kind != OUTCOME_SEEN)
-        return false;
     bool again = outcome->cause == CAUSE_UNAVAILABLE && client->looks_forgiven;
     queues_end_look(client, outcome->cause == CAUSE_NONE);
     if (again) {
@@ -167,18 +166,25 @@ static bool repeat_look(redlock *client, redlock_lease *lease, const struct outc
     return again;
 }
 
-static void call_user(redlock *client, redlock_lease *lease, const struct outcome *outcome)
+static void tell_event(redlock *client, redlock_lease *lease, const struct outcome *outcome)
 {
     redlock_event event;
     if (lease->permit && outcome->kind == OUTCOME_ACQUIRED)
         lease->slot = (int16_t)lease_slot(core_of(lease));
     event_fill(client, lease, outcome, &event);
-    if (outcome->kind == OUTCOME_NOT_ACQUIRED || outcome->kind == OUTCOME_RELEASED ||
-        outcome->kind == OUTCOME_SEEN)
+    if (outcome->kind == OUTCOME_NOT_ACQUIRED || outcome->kind == OUTCOME_RELEASED)
         lease->ended = true;
     lease->lost |= outcome->kind == OUTCOME_LOST;
     lease->told = true;
     lease->callback(lease, &event, lease->data);
+}
+
+static void tell_look(redlock *client, redlock_lease *lease, const struct outcome *outcome)
+{
+    struct sight sight;
+    views_fill(client, lease, outcome, &sight);
+    lease->ended = true;
+    lease->look_callback(look_of(lease), &sight.result, lease->data);
 }
 
 /* Afresh: a callback may have taken long. */
@@ -208,8 +214,10 @@ static bool tell_lease(redlock *client)
         bool waits = must_wait(lease);
         if (is_outcome_wanted(lease) && !waits &&
             engine_tell(client->engine, time_of_telling(client), core_of(lease), &outcome)) {
-            if (!repeat_look(client, lease, &outcome))
-                call_user(client, lease, &outcome);
+            if (!lease->inspects)
+                tell_event(client, lease, &outcome);
+            else if (!repeat_look(client, lease, &outcome))
+                tell_look(client, lease, &outcome);
             return true;
         }
         client->telling = NULL;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "waiters.h"
+#include "views.h"
 
 static struct lease_queue *queue_for(redlock *client, const redlock_lease *lease)
 {
@@ -136,7 +136,7 @@ void queues_begin_round(redlock *client)
 
 static void free_lease(redlock_lease *lease)
 {
-    waiters_free(lease);
+    views_forget(lease);
     free(lease);
 }
 

@@ -7,6 +7,7 @@
 #include "calls.h"
 #include "memory.h"
 #include "report.h"
+#include "sized.h"
 #include "task_calls.h"
 
 #define NAMES_MOST 512 /* in one answer of a master, as its script has it */
@@ -44,39 +45,53 @@ static bool may_be_locked(const redlock *client, struct slice name)
            !begins_with(name, OWN);
 }
 
+/* The names on a page. */
+struct names_told {
+    redlock_name names[NAMES_MOST];
+    const redlock_name *each[NAMES_MOST];
+    size_t count;
+};
+
 /* Without the prefix. */
-static size_t read_names(const redlock *client, struct slice from, redlock_name *names)
+static void read_names(const redlock *client, struct slice from, struct names_told *told)
 {
-    size_t count = 0, prefix = strlen(client->prefix);
+    size_t prefix = strlen(client->prefix);
     struct slice name;
-    while (count < NAMES_MOST && next_name(&from, &name))
-        if (may_be_locked(client, name))
-            names[count++] =
-                (redlock_name){.bytes = name.bytes + prefix, .length = name.length - prefix};
-    return count;
+    told->count = 0;
+    while (told->count < NAMES_MOST && next_name(&from, &name)) {
+        if (!may_be_locked(client, name))
+            continue;
+        told->names[told->count] = (redlock_name){.size = sizeof(redlock_name),
+                                                  .bytes = name.bytes + prefix,
+                                                  .length = name.length - prefix};
+        told->each[told->count] = &told->names[told->count];
+        told->count++;
+    }
 }
 
 static bool tell_survey(redlock *client, struct client_task *task)
 {
     redlock_survey *survey = (redlock_survey *)(void *)task;
     struct task_news news;
-    redlock_name names[NAMES_MOST];
+    struct names_told told;
     if (!task_tell(client->engine, task->core, &news))
         return false;
     const struct survey_news *of = &news.survey;
     bool failed = of->end == SURVEY_FAILED;
-    redlock_survey_page found = {.node = of->master,
-                                 .code = failed ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK,
-                                 .last = of->end != SURVEY_GOES_ON,
-                                 .text = failed ? of->why : "",
-                                 .names = names,
-                                 .count = read_names(client, of->names, names),
-                                 .looked_at = of->looked_at,
-                                 .keys = of->there_are,
-                                 .left_out = of->left_out};
+    read_names(client, of->names, &told);
+    redlock_survey_page page = {.size = sizeof page,
+                                .node = of->master,
+                                .code = failed ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK,
+                                .last = of->end != SURVEY_GOES_ON,
+                                .text = failed ? of->why : "",
+                                .names = told.each,
+                                .count = told.count,
+                                .looked_at = of->looked_at,
+                                .keys = of->there_are,
+                                .left_out = of->left_out};
     task->untold = client->tasks_untold = true; /* another master may have told something */
     task_calls_ask(task);
-    survey->callback(survey, &found, survey->data);
+    survey->callback(survey, &page, survey->data);
     return true;
 }
 
@@ -95,20 +110,39 @@ static redlock_code check_survey(redlock *client, redlock_survey **out,
     return calls_check(client);
 }
 
-redlock_code redlock_survey_begin(redlock *client, redlock_survey **out, bool foreign,
+static redlock_code read_options(redlock *client, const redlock_survey_options *options,
+                                 redlock_survey_options *to)
+{
+    static const struct sized type = SIZED(redlock_survey_options, foreign);
+    *to = (redlock_survey_options){0};
+    if (options && !sized_take(&type, to, options))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, type.name, options->size,
+                           type.sizes[0], type.name);
+    if (!sized_is_flag(&to->foreign))
+        return client_fail(
+            client, REDLOCK_E_ARGUMENT,
+            "foreign is neither true nor false: clear the struct before you fill it");
+    return REDLOCK_OK;
+}
+
+redlock_code redlock_survey_begin(redlock *client, redlock_survey **out,
+                                  const redlock_survey_options *options,
                                   redlock_survey_callback *callback, void *data)
 {
+    redlock_survey_options o;
     if (out)
         *out = NULL;
     if (!client)
         return REDLOCK_E_ARGUMENT;
     redlock_code code = check_survey(client, out, callback);
+    if (!code)
+        code = read_options(client, options, &o);
     if (code || !out)
         return code;
     redlock_survey *survey = task_calls_new(client, sizeof *survey, tell_survey);
     struct names *begins = survey ? make_beginning(client) : NULL;
     struct task *core =
-        begins ? surveyor_new(client->engine, begins, foreign, &survey->task) : NULL;
+        begins ? surveyor_new(client->engine, begins, o.foreign, &survey->task) : NULL;
     if (begins)
         names_drop(&client_memory, begins);
     code = task_calls_enter(client, survey, core);

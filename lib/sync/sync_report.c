@@ -39,9 +39,9 @@ static void write_votes(char *text, size_t size, const redlock_event *event)
     text[0] = '\0';
     for (unsigned i = 0; i < event->masters; i++) {
         char details[256], line[512];
-        vote_details(&event->votes[i], details, sizeof details);
-        int length = snprintf(line, sizeof line, "%s %s%s\n", event->votes[i].node,
-                              redlock_vote_name(event->votes[i].kind), details);
+        vote_details(event->votes[i], details, sizeof details);
+        int length = snprintf(line, sizeof line, "%s %s%s\n", event->votes[i]->node,
+                              redlock_vote_name(event->votes[i]->kind), details);
         if (length <= 0 || (size_t)length >= sizeof line || used + (size_t)length >= size)
             continue;
         memcpy(text + used, line, (size_t)length + 1);

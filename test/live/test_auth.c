@@ -236,7 +236,8 @@ CASE(test_same_master)
 CASE(test_other_types)
 {
     struct user user;
-    struct take take, look;
+    struct take take;
+    struct seen look;
     user_open(&user, &cluster, NULL);
     for (unsigned i = 0; i < 3; i++) {
         cluster_tell(&cluster, i, "RPUSH jobs a b");
@@ -254,8 +255,8 @@ CASE(test_other_types)
     assert_code(take_lock(&take, &user, "text", NULL), REDLOCK_E_HELD);
     assert_says(take.told[REDLOCK_NOT_ACQUIRED].text, "forever on 3 of 5 masters");
     take_free(&take);
-    take_inspect(&look, &user, "jobs");
-    assert_int_equal(look.told[REDLOCK_SEEN].event.granted, 3);
+    look_at(&look, &user, "jobs");
+    assert_int_equal(look.result.agreed, 3);
 
     /* Held on the other two only, a minority: no lock, but nothing is taken away either. */
     cluster_tell(&cluster, 2, "DEL jobs");

@@ -16,6 +16,7 @@ static struct {
     struct user user;
     struct take held;
     redlock_lease *leases[BURST];
+    redlock_look *looks[BURST];
     unsigned acquired, failed, released, unconfirmed, seen, cancelled;
     unsigned told_before_held; /* outcomes of the burst, when the lease held before was released */
     redlock_lease *at_last;
@@ -35,8 +36,15 @@ static void hear(redlock_lease *lease, const redlock_event *event, void *data)
     burst.failed += event->kind == REDLOCK_NOT_ACQUIRED;
     burst.released += event->kind == REDLOCK_RELEASED;
     burst.unconfirmed += event->kind == REDLOCK_RELEASED && event->code != REDLOCK_OK;
-    burst.seen += event->kind == REDLOCK_SEEN;
     burst.cancelled += event->code == REDLOCK_E_CANCELLED;
+}
+
+static void hear_look(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    (void)look;
+    (void)result;
+    (void)data;
+    burst.seen++;
 }
 
 static void hear_held(redlock_lease *lease, const redlock_event *event, void *data)
@@ -68,8 +76,9 @@ static void inspect(unsigned from)
 {
     redlock_name name = NAME("burst");
     for (unsigned i = from; i < BURST; i++)
-        assert_code(redlock_inspect(burst.user.client, &burst.leases[i], &name, 1, hear, NULL),
-                    REDLOCK_OK);
+        assert_code(
+            redlock_look_begin(burst.user.client, &burst.looks[i], &name, 1, NULL, hear_look, NULL),
+            REDLOCK_OK);
 }
 
 static void release_by_token(unsigned to)
@@ -157,7 +166,7 @@ CASE(test_handles_of_the_ended_are_freed_at_once)
     inspect(0);
     AWAIT_MS(&burst.user, outcomes() == BURST && user_is_quiet(&burst.user), PATIENT_MS);
     for (unsigned i = 0; i < BURST; i++)
-        redlock_lease_free(burst.leases[i]);
+        redlock_look_free(burst.looks[i]);
     take_init(&burst.held, &burst.user);
     take_ask(&burst.held, &burst.user, "asked last", NULL);
     for (unsigned turns = 0; turns < BURST / A_TURN / 2 && !burst.held.outcomes; turns++)

@@ -22,6 +22,7 @@
 static void in_child(struct take *take)
 {
     struct take other;
+    struct seen seen;
     redlock_name name = NAME("inherited");
     redlock *client = user.client;
     CHECK(redlock_lease_valid_for(take->lease) == 0);
@@ -29,7 +30,9 @@ static void in_child(struct take *take)
     CHECK(redlock_lease_extend(take->lease, 0) != REDLOCK_OK);
     CHECK(redlock_acquire(client, &other.lease, "x", NULL, take_hear, &other) == REDLOCK_E_FORKED);
     CHECK(!other.lease);
-    CHECK(redlock_inspect(client, &other.lease, &name, 1, take_hear, &other) == REDLOCK_E_FORKED);
+    CHECK(redlock_look_begin(client, &seen.look, &name, 1, NULL, look_hear, &seen) ==
+          REDLOCK_E_FORKED);
+    CHECK(!seen.look);
     CHECK(redlock_node_adopt(client, 0) != REDLOCK_OK);
     redlock_close(client, 1000, NULL, NULL);
     /* The parent's loop, run by mistake. */

@@ -112,7 +112,8 @@ static void one_liar(const struct trouble *trouble)
     char nodes[5 * URI_SIZE];
     struct liar *liar;
     struct user user;
-    struct take take, look;
+    struct take take;
+    struct seen look;
     redlock_lease_options terms = lease_terms(2000, 0);
     gather(nodes, sizeof nodes, 4, &liar, 1, &trouble->lie);
     size_t before = resident_bytes();
@@ -122,10 +123,10 @@ static void one_liar(const struct trouble *trouble)
     /* At once: the liar is not waited for. */
     assert_true(take.told[REDLOCK_ACQUIRED].event.elapsed_ms < CONNECT_MS);
     assert_int_equal(take.told[REDLOCK_ACQUIRED].event.rounds, 1);
-    take_inspect(&look, &user, "one liar");
-    assert_code(look.told[REDLOCK_SEEN].event.code, REDLOCK_OK);
+    look_at(&look, &user, "one liar");
+    assert_code(look.result.code, REDLOCK_OK);
     unsigned held = 0;
-    const struct said_vote *said = look.told[REDLOCK_SEEN].votes;
+    const struct said_vote *said = look.votes;
     for (unsigned i = 0; i < 4; i++)
         held += said[i].kind == REDLOCK_VOTE_HELD;
     assert_true(held >= 3);

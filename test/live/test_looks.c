@@ -1,6 +1,6 @@
 /*
- * Many inspections at once: a client asks for some at a time, for one where the masters take long,
- * and each ends once, is freed, or ends with the client.
+ * Many looks at once: a client asks for some at a time, for one where the masters take long, and
+ * each ends once, is freed, or ends with the client.  And what a look tells, by its own options.
  * rule: N1, N2
  */
 #include "fixture.h"
@@ -10,7 +10,7 @@
 #define AT_ONCE 8
 
 struct look {
-    redlock_lease *lease;
+    redlock_look *handle;
     unsigned told;
     redlock_code code;
 };
@@ -34,15 +34,14 @@ static unsigned least_in_flight(void)
     return least;
 }
 
-static void on_seen(redlock_lease *lease, const redlock_event *event, void *data)
+static void on_seen(redlock_look *handle, const redlock_look_result *result, void *data)
 {
     struct look *look = data;
-    assert_ptr_equal(lease, look->lease);
-    assert_int_equal(event->kind, REDLOCK_SEEN);
-    look->code = event->code;
+    assert_ptr_equal(handle, look->handle);
+    look->code = result->code;
     look->told++;
     told++;
-    told_well += event->code == REDLOCK_OK;
+    told_well += result->code == REDLOCK_OK;
 }
 
 static void begin(struct look *look)
@@ -51,7 +50,8 @@ static void begin(struct look *look)
     int length = snprintf(text, sizeof text, "look-%u", (unsigned)(look - looks));
     redlock_name name = {.size = sizeof(redlock_name), .bytes = text, .length = (size_t)length};
     *look = (struct look){0};
-    assert_code(redlock_inspect(user.client, &look->lease, &name, 1, on_seen, look), REDLOCK_OK);
+    assert_code(redlock_look_begin(user.client, &look->handle, &name, 1, NULL, on_seen, look),
+                REDLOCK_OK);
 }
 
 static void begin_all(void)
@@ -63,8 +63,8 @@ static void begin_all(void)
 
 static void drop(struct look *look)
 {
-    redlock_lease_free(look->lease);
-    look->lease = NULL;
+    redlock_look_free(look->handle);
+    look->handle = NULL;
 }
 
 static void drop_all(void)
@@ -171,6 +171,186 @@ CASE(test_closing_ends_all)
         assert_int_equal(looks[i].told, 1);
     assert_code(looks[LOOKS - 1].code, REDLOCK_E_CLOSED);
     user_join(&user, user.loop, &cluster);
+}
+
+/* ---- what is told ------------------------------------------------------------------ */
+
+#define READERS 20
+
+/* What a look is to tell, and how often it told it. */
+struct told_crowds {
+    redlock_look *look;
+    const char *waits; /* the first waiter; NULL: none */
+    size_t tokens;     /* told of each crowd, at most */
+    unsigned waiting, reading, permits, out;
+    unsigned times, timeouts, unheard;
+};
+
+static void assert_crowd(const redlock_crowd *crowd, unsigned count, size_t most)
+{
+    assert_int_equal(crowd->count, count);
+    assert_int_equal(crowd->told, count < most ? count : most);
+    for (size_t i = 0; i < crowd->told; i++) {
+        assert_true(strlen(crowd->tokens[i]) > 22 && !strchr(crowd->tokens[i], '\n'));
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(crowd->tokens[i], crowd->tokens[j]);
+    }
+}
+
+static void on_crowds(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    struct told_crowds *told = data;
+    assert_ptr_equal(look, told->look);
+    assert_int_equal(result->size, sizeof *result);
+    told->times++;
+    for (unsigned i = 0; i < result->masters; i++) {
+        const redlock_view *view = result->views[i];
+        told->timeouts += view->kind == REDLOCK_VOTE_TIMEOUT;
+        told->unheard += view->kind == REDLOCK_VOTE_NONE;
+        if (view->kind != REDLOCK_VOTE_HELD)
+            continue;
+        assert_crowd(&view->waiters, told->waiting, told->tokens);
+        assert_crowd(&view->readers, told->reading, told->tokens);
+        assert_crowd(&view->permits_out, told->out, told->tokens);
+        assert_int_equal(view->permits, told->permits);
+        if (told->waits)
+            assert_string_equal(view->waiters.tokens[0], told->waits);
+    }
+}
+
+static void look_crowds(struct told_crowds *told, const char *name, int tokens, bool all_answers)
+{
+    redlock_name one = redlock_name_of(name);
+    redlock_look_options options = {
+        .size = sizeof options, .tokens = tokens, .all_answers = all_answers};
+    told->tokens = tokens ? (size_t)tokens : 16;
+    assert_code(redlock_look_begin(user.client, &told->look, &one, 1, &options, on_crowds, told),
+                REDLOCK_OK);
+}
+
+static void end_crowds(struct told_crowds *told)
+{
+    AWAIT(&user, told->times);
+    redlock_look_free(told->look);
+}
+
+/* Two looks of one client at one time, with other options. */
+CASE(test_each_look_has_its_own_number_of_tokens)
+{
+    static struct take readers[READERS], writer;
+    redlock_lease_options terms = lease_terms(20000, 0), waits = lease_terms(20000, 20000);
+    terms.mode = REDLOCK_SHARED;
+    for (unsigned i = 0; i < READERS; i++)
+        assert_code(take_lock(&readers[i], &user, "crowd", &terms), REDLOCK_OK);
+    take_ask(&writer, &user, "crowd", &waits);
+    AWAIT(&user, cluster_answering(&cluster, 1, "ZCARD redlock:queue:crowd") == cluster.count);
+    AWAIT(&user, user_is_quiet(&user));
+    const char *waits_first = redlock_lease_token(writer.lease);
+    struct told_crowds few = {.reading = READERS, .waiting = 1, .waits = waits_first}, more = few;
+    look_crowds(&few, "crowd", 3, true);
+    look_crowds(&more, "crowd", 0, true);
+    end_crowds(&few);
+    end_crowds(&more);
+    for (unsigned i = 0; i < READERS; i++)
+        take_free(&readers[i]);
+    AWAIT(&user, has(&writer));
+    take_free(&writer);
+}
+
+CASE(test_permits_are_told_apart_from_readers)
+{
+    struct take out[2];
+    struct told_crowds told = {.permits = 3, .out = COUNT(out)};
+    redlock_lease_options terms = lease_terms(20000, 0);
+    terms.permits = 3;
+    for (unsigned i = 0; i < COUNT(out); i++)
+        assert_code(take_lock(&out[i], &user, "pool", &terms), REDLOCK_OK);
+    AWAIT(&user, user_is_quiet(&user));
+    look_crowds(&told, "pool", 0, true);
+    end_crowds(&told);
+    for (unsigned i = 0; i < COUNT(out); i++)
+        take_free(&out[i]);
+}
+
+CASE(test_all_answers_are_waited_for_by_the_look_that_wants_them)
+{
+    struct told_crowds quorum = {0}, all = {0};
+    cluster_do(&cluster, "pause 3");
+    look_crowds(&all, "nobody's", 0, true);
+    end_crowds(&all);
+    assert_int_equal(all.timeouts, 1);
+    assert_int_equal(all.unheard, 0);
+    cluster_do(&cluster, "resume 3");
+    AWAIT(&user, user_all_up(&user) && user_is_quiet(&user));
+    cluster_do(&cluster, "pause 3");
+    look_crowds(&quorum, "nobody's", 0, false);
+    end_crowds(&quorum);
+    assert_int_equal(quorum.unheard, 1);
+    cluster_do(&cluster, "resume 3");
+    AWAIT(&user, user_is_quiet(&user));
+}
+
+/* The permit with the slot has a token, as a name has. */
+CASE(test_a_slot_is_looked_at_like_a_name)
+{
+    struct take out;
+    struct seen seen = {.user = &user};
+    redlock_lease_options terms = lease_terms(20000, 0);
+    redlock_name slot = NAME("slots");
+    terms.permits = 2;
+    assert_code(take_lock(&out, &user, "slots", &terms), REDLOCK_OK);
+    AWAIT(&user, user_is_quiet(&user));
+    slot.mode = REDLOCK_SLOT;
+    slot.slot = redlock_lease_slot(out.lease);
+    assert_code(redlock_look_begin(user.client, &seen.look, &slot, 1, NULL, look_hear, &seen),
+                REDLOCK_OK);
+    AWAIT(&user, seen.times);
+    assert_code(seen.result.code, REDLOCK_OK);
+    assert_true(seen.result.agreed >= 2);
+    assert_string_equal(seen.votes[0].holder, redlock_lease_token(out.lease));
+    redlock_look_free(seen.look);
+    take_free(&out);
+}
+
+static void refuse_options(const redlock_look_options *options, const char *says)
+{
+    redlock_name name = NAME("never");
+    redlock_look *look = (redlock_look *)(void *)&name;
+    assert_code(redlock_look_begin(user.client, &look, &name, 1, options, on_seen, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_null(look);
+    assert_says(redlock_last_error(user.client), says);
+}
+
+CASE(test_wrong_calls)
+{
+    static const int wrong[] = {-1, REDLOCK_TOKENS_TOLD_MAX + 1, INT32_MAX, INT32_MIN};
+    redlock_look_options options = {.size = sizeof options};
+    redlock_name name = NAME("never");
+    redlock_look *look;
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        options.tokens = wrong[i];
+        refuse_options(&options, "tokens is ");
+    }
+    options.tokens = 0;
+    memset(&options.all_answers, 0x5a, 1);
+    refuse_options(&options, "all_answers is neither true nor false");
+    refuse_options(&(redlock_look_options){0}, "redlock_look_options.size is 0");
+    refuse_options(&(redlock_look_options){.size = sizeof options + 8}, "redlock_look_options");
+    assert_code(redlock_look_begin(NULL, &look, &name, 1, NULL, on_seen, NULL), REDLOCK_E_ARGUMENT);
+    assert_null(look);
+    assert_code(redlock_look_begin(user.client, NULL, &name, 1, NULL, on_seen, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_look_begin(user.client, &look, &name, 1, NULL, NULL, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_code(redlock_look_begin(user.client, &look, &name, 0, NULL, on_seen, NULL),
+                REDLOCK_E_NAME);
+    redlock_name two[] = {NAME("never"), NAME("pool")};
+    two[1].mode = REDLOCK_SLOT;
+    assert_code(redlock_look_begin(user.client, &look, two, 2, NULL, on_seen, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_says(redlock_last_error(user.client), "a slot is of one name");
+    redlock_look_free(NULL);
 }
 
 PROGRAM(.masters = 3, .has_user = true)

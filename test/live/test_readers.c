@@ -113,7 +113,7 @@ CASE(two_hundred_come_in_soon_behind_a_writer)
 
 CASE(ten_thousand_readers_of_one_client)
 {
-    struct take seen;
+    struct seen seen;
     redlock_lease_options terms = reading(20000, 0);
     int64_t since = now_us();
     crowd = (struct crowd){.count = 0};
@@ -123,8 +123,8 @@ CASE(ten_thousand_readers_of_one_client)
     print_message("    %d readers in %lld ms\n", MOST, (long long)(now_us() - since) / 1000);
     AWAIT(&user, masters_with(MOST) == MASTERS);
     assert_writer_stays_out();
-    take_inspect(&seen, &user, "name");
-    assert_says(seen.told[REDLOCK_SEEN].text, "held by 10000 readers on");
+    look_at(&seen, &user, "name");
+    assert_says(seen.text, "held by 10000 readers on");
     crowd_release(&user);
     AWAIT(&user, cluster_keys(&cluster) == 0);
 }

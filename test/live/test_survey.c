@@ -22,37 +22,37 @@ struct sight {
     unsigned in_flight; /* the most that a master owed when something was told */
 };
 
-static void note_names(struct sight *sight, const redlock_survey_page *found)
+static void note_names(struct sight *sight, const redlock_survey_page *page)
 {
-    sight->most = found->count > sight->most ? found->count : sight->most;
-    for (size_t i = 0; i < found->count; i++) {
+    sight->most = page->count > sight->most ? page->count : sight->most;
+    for (size_t i = 0; i < page->count; i++) {
         unsigned number = NAMES;
         char text[32] = "";
-        assert_true(found->names[i].length < sizeof text);
-        memcpy(text, found->names[i].bytes, found->names[i].length);
+        assert_true(page->names[i]->length < sizeof text);
+        memcpy(text, page->names[i]->bytes, page->names[i]->length);
         if (sscanf(text, "lock-%u", &number) == 1 && number < NAMES)
-            sight->seen[found->node][number] = true;
+            sight->seen[page->node][number] = true;
         else
             sight->unknown++;
     }
 }
 
-static void on_found(redlock_survey *survey, const redlock_survey_page *found, void *data)
+static void on_found(redlock_survey *survey, const redlock_survey_page *page, void *data)
 {
     struct sight *sight = data;
     assert_ptr_equal(survey, sight->survey);
-    assert_true(found->looked_at >= sight->looked_at[found->node]);
-    assert_true(found->looked_at <= found->keys || found->code);
-    unsigned in_flight = node_of(sight->user, found->node).in_flight;
+    assert_true(page->looked_at >= sight->looked_at[page->node]);
+    assert_true(page->looked_at <= page->keys || page->code);
+    unsigned in_flight = node_of(sight->user, page->node).in_flight;
     sight->in_flight = in_flight > sight->in_flight ? in_flight : sight->in_flight;
-    sight->looked_at[found->node] = found->looked_at;
-    sight->keys[found->node] = found->keys;
-    note_names(sight, found);
+    sight->looked_at[page->node] = page->looked_at;
+    sight->keys[page->node] = page->keys;
+    note_names(sight, page);
     sight->told++;
-    sight->last += found->last;
-    sight->failed += found->code != REDLOCK_OK;
-    if (found->code)
-        assert_true(found->last && found->text[0]);
+    sight->last += page->last;
+    sight->failed += page->code != REDLOCK_OK;
+    if (page->code)
+        assert_true(page->last && page->text[0]);
     if (sight->told == sight->free_after) {
         redlock_survey_free(survey);
         sight->survey = NULL;
@@ -62,7 +62,7 @@ static void on_found(redlock_survey *survey, const redlock_survey_page *found, v
 static void begin(struct sight *sight, struct user *by)
 {
     sight->user = by;
-    assert_code(redlock_survey_begin(by->client, &sight->survey, false, on_found, sight),
+    assert_code(redlock_survey_begin(by->client, &sight->survey, NULL, on_found, sight),
                 REDLOCK_OK);
 }
 
@@ -164,10 +164,19 @@ CASE(test_wrong_calls)
     struct sight sight = {0};
     struct take take;
     user_open(&user, &cluster, NULL);
-    assert_code(redlock_survey_begin(user.client, NULL, false, on_found, &sight),
+    assert_code(redlock_survey_begin(user.client, NULL, NULL, on_found, &sight),
                 REDLOCK_E_ARGUMENT);
-    assert_code(redlock_survey_begin(user.client, &sight.survey, false, NULL, &sight),
+    assert_code(redlock_survey_begin(user.client, &sight.survey, NULL, NULL, &sight),
                 REDLOCK_E_ARGUMENT);
+    assert_code(redlock_survey_begin(user.client, &sight.survey, &(redlock_survey_options){0},
+                                     on_found, &sight),
+                REDLOCK_E_ARGUMENT);
+    assert_says(redlock_last_error(user.client), "redlock_survey_options.size is 0");
+    redlock_survey_options foreign = {.size = sizeof foreign};
+    memset(&foreign.foreign, 0x5a, 1);
+    assert_code(redlock_survey_begin(user.client, &sight.survey, &foreign, on_found, &sight),
+                REDLOCK_E_ARGUMENT);
+    assert_says(redlock_last_error(user.client), "foreign is neither true nor false");
     assert_null(sight.survey);
     redlock_survey_free(NULL);
     static const int slots[] = {-1, REDLOCK_PERMITS_MAX, INT32_MAX, INT32_MIN};

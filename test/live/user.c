@@ -193,7 +193,7 @@ bool user_is_quiet(const struct user *user)
 static void keep_votes(struct told *told, const redlock_event *event)
 {
     for (unsigned i = 0; i < event->masters; i++) {
-        const redlock_vote *vote = &event->votes[i];
+        const redlock_vote *vote = event->votes[i];
         struct said_vote *said = &told->votes[i];
         *said = (struct said_vote){.kind = vote->kind, .remaining_ms = vote->remaining_ms};
         snprintf(said->holder, sizeof said->holder, "%s", vote->holder ? vote->holder : "");
@@ -260,16 +260,6 @@ redlock_code take_release(struct take *take)
     return take->told[REDLOCK_RELEASED].event.code;
 }
 
-void take_inspect(struct take *take, struct user *user, const char *name)
-{
-    redlock_name one = redlock_name_of(name);
-    take_init(take, user);
-    assert_code(redlock_inspect(user->client, &take->lease, &one, 1, take_hear, take), REDLOCK_OK);
-    AWAIT(user, take->told[REDLOCK_SEEN].times);
-    assert_int_equal(take->outcomes, 1);
-    take_free(take);
-}
-
 void take_free(struct take *take)
 {
     redlock_lease_free(take->lease);
@@ -279,4 +269,34 @@ void take_free(struct take *take)
 bool has(const struct take *take)
 {
     return take->told[REDLOCK_ACQUIRED].times != 0;
+}
+
+/* ---- Looks ---- */
+
+void look_hear(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    struct seen *seen = data;
+    assert_ptr_equal(look, seen->look);
+    seen->times++;
+    seen->result = *result;
+    snprintf(seen->text, sizeof seen->text, "%s", result->text);
+    for (unsigned i = 0; i < result->masters; i++) {
+        const redlock_view *view = result->views[i];
+        struct said_vote *said = &seen->votes[i];
+        *said = (struct said_vote){.kind = view->kind, .remaining_ms = view->remaining_ms};
+        snprintf(said->holder, sizeof said->holder, "%s", view->holder ? view->holder : "");
+        snprintf(said->text, sizeof said->text, "%s", view->text);
+    }
+    look_up(seen->user);
+}
+
+void look_at(struct seen *seen, struct user *user, const char *name)
+{
+    redlock_name one = redlock_name_of(name);
+    *seen = (struct seen){.user = user};
+    assert_code(redlock_look_begin(user->client, &seen->look, &one, 1, NULL, look_hear, seen),
+                REDLOCK_OK);
+    AWAIT(user, seen->times);
+    assert_int_equal(seen->times, 1);
+    redlock_look_free(seen->look);
 }

@@ -62,6 +62,16 @@ struct take {
     unsigned outcomes; /* of any kind */
 };
 
+/* A look, and what it told. */
+struct seen {
+    struct user *user;
+    redlock_look *look;
+    unsigned times;
+    redlock_look_result result; /* its pointers are not to be used */
+    struct said_vote votes[REDLOCK_MASTERS_MAX];
+    char text[512];
+};
+
 /* Opens a client and waits until it is ready.  `options` may be NULL, and is then patient
  * with masters, so that a busy machine does not look like a broken one; its nodes may be. */
 void user_open(struct user *user, const struct cluster *cluster, const redlock_options *options);
@@ -98,11 +108,13 @@ redlock_code take_lock(struct take *take, struct user *user, const char *name,
                        const redlock_lease_options *options);
 /* Releases, waits, frees the handle: the code. */
 redlock_code take_release(struct take *take);
-/* Asks for the holder of the name; waits for all masters. */
-void take_inspect(struct take *take, struct user *user, const char *name);
 void take_free(struct take *take);
 /* The lease was told ACQUIRED. */
 bool has(const struct take *take);
+
+void look_hear(redlock_look *look, const redlock_look_result *result, void *seen);
+/* Asks for the holder of the name; waits until it is told, and frees the look. */
+void look_at(struct seen *seen, struct user *user, const char *name);
 
 /* Runs the loop for one iteration; false once now_us() has passed `end_us`. */
 bool user_step(struct user *user, int64_t end_us);

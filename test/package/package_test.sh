@@ -114,7 +114,7 @@ test_headers() {
 # in_language COMPILER LANGUAGE STANDARD
 in_language() {
     local header
-    for header in redlock.h redlock/leases.h redlock/nodes.h redlock/recipes.h redlock/sync.h; do
+    for header in redlock.h redlock/leases.h redlock/look.h redlock/nodes.h redlock/recipes.h redlock/sync.h; do
         printf '#include <%s>\n' "$header" |
             "$1" -x "$2" "$3" "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only - || die "<$header>: $1 $3"
     done

@@ -246,7 +246,6 @@ static void do_masters(struct scenario *s, struct words *words)
     config.skew_ms = 1000;
     config.trust_restarts = has(words, "trust");
     config.looks_only = has(words, "looks");
-    config.all_answers = has(words, "all-answers");
     config.local_turn = time_of(s, words, "local-turn", 0);
     config.strict_order = has(words, "strict");
     if (has(words, "up"))
@@ -775,6 +774,7 @@ static struct terms read_terms(struct scenario *s, const struct words *words)
     terms.permits = (unsigned)atoi(value_of(words, "permits"));
     terms.renew = !has(words, "no-renew");
     terms.fence = has(words, "fence");
+    terms.all_answers = has(words, "all-answers");
     return terms;
 }
 

@@ -105,6 +105,9 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
     const char *ends = event->ends_ms < 0 ? "after" : "before";
     long long off = event->ends_ms < 0 ? -event->ends_ms : event->ends_ms;
     long long valid = (long long)event->valid_ms;
+    *text = '\0';
+    if (event->kind == TOLD_SEEN)
+        return;
     if (event->fence)
         snprintf(fence, sizeof fence, ", fence %lld", (long long)event->fence);
     switch (event->kind) {
@@ -143,9 +146,6 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
         snprintf(text, size, "%s",
                  event->code == REDLOCK_E_HELD ? "held by " : redlock_code_text(event->code));
         break;
-    case REDLOCK_SEEN:
-        *text = '\0';
-        break;
     default:
         snprintf(text, size, "on %u of %u masters, valid for %lld ms", event->granted,
                  event->masters, valid);
@@ -178,13 +178,13 @@ static void names_the_masters(struct user_lease *lease, const redlock_event *eve
     size_t length = strlen(event->text);
     bool is_cut = length > 3 && strcmp(event->text + length - 3, "...") == 0;
     for (unsigned i = 0; i < event->masters; i++) {
-        if (strcmp(event->votes[i].node, node_text(i)) != 0)
+        if (strcmp(event->votes[i]->node, node_text(i)) != 0)
             wrong_words(lease, event, "with a vote of another master");
-        bool has_text = event->votes[i].kind == REDLOCK_VOTE_REFUSED ||
-                        event->votes[i].kind == REDLOCK_VOTE_UNREACHABLE;
-        if (has_text && !event->votes[i].text[0])
+        bool has_text = event->votes[i]->kind == REDLOCK_VOTE_REFUSED ||
+                        event->votes[i]->kind == REDLOCK_VOTE_UNREACHABLE;
+        if (has_text && !event->votes[i]->text[0])
             wrong_words(lease, event, "with a reason that is empty");
-        if (is_about_masters(event) && is_trouble(event->votes[i].kind) && !is_cut &&
+        if (is_about_masters(event) && is_trouble(event->votes[i]->kind) && !is_cut &&
             !strstr(event->text, node_text(i)))
             wrong_words(lease, event, "and not why a master did not vote");
     }

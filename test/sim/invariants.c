@@ -33,13 +33,22 @@ static void changed(struct user_lease *lease, const redlock_event *event)
     }
 }
 
+/* As the core counts the outcomes, of which a look has one too. */
+static uint64_t outcome_number(redlock_event_kind kind)
+{
+    unsigned number = (unsigned)kind;
+    if (kind == TOLD_SEEN)
+        return OUTCOME_SEEN;
+    return number < OUTCOME_SEEN ? number : number + 1;
+}
+
 void check_told(struct user_lease *lease, const redlock_event *event)
 {
     struct world *w = lease->shell->world;
     TRACE(w, "client %u is told: lease %u %s: %s", CLIENT(lease), lease->number,
-          redlock_event_name(event->kind), event->text);
+          event->kind == TOLD_SEEN ? "seen" : redlock_event_name(event->kind), event->text);
     world_mark(w, (uint64_t)w->now + lease->number,
-               (uint64_t)event->kind << 40 | (uint64_t)event->valid_ms);
+               outcome_number(event->kind) << 40 | (uint64_t)event->valid_ms);
     outcomes_told(lease, event);
     check_words(lease, event);
     if (event->kind == REDLOCK_LOST)

@@ -26,10 +26,8 @@ static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
         return (lease->released || lease->shell->client->closing) &&
                (lease->known == KNOWN_HELD || lease->known == KNOWN_LOST ||
                 lease->known == KNOWN_ASKED_BACK);
-    case REDLOCK_SEEN:
-        return lease->known == KNOWN_INSPECTING;
     }
-    return false;
+    return kind == TOLD_SEEN && lease->known == KNOWN_INSPECTING;
 }
 
 /* Each once, in an order that makes sense, and none after the end. */
@@ -62,6 +60,11 @@ void outcomes_told(const struct user_lease *lease, const redlock_event *event)
 void outcomes_remember(struct user_lease *lease, const redlock_event *event)
 {
     usec now = shell_now(lease->shell);
+    if (event->kind == TOLD_SEEN) {
+        lease->known = KNOWN_ENDED;
+        lease->ended = true;
+        return;
+    }
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
         lease->known = KNOWN_HELD;
@@ -84,7 +87,6 @@ void outcomes_remember(struct user_lease *lease, const redlock_event *event)
         break;
     case REDLOCK_NOT_ACQUIRED:
     case REDLOCK_RELEASED:
-    case REDLOCK_SEEN:
         lease->known = KNOWN_ENDED;
         lease->ended = true;
         lease->extends = lease->changes = 0;

@@ -64,6 +64,25 @@ static void on_event(redlock_lease *handle, const redlock_event *event, void *da
     user_told(lease, event);
 }
 
+static void on_look(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    redlock_vote votes[REDLOCK_MASTERS_MAX];
+    const redlock_vote *each[REDLOCK_MASTERS_MAX];
+    for (unsigned i = 0; i < result->masters; i++) {
+        const redlock_view *view = result->views[i];
+        votes[i] = (redlock_vote){.node = view->node, .kind = view->kind, .text = view->text};
+        each[i] = &votes[i];
+    }
+    redlock_event event = {.kind = TOLD_SEEN,
+                           .code = result->code,
+                           .masters = result->masters,
+                           .quorum = result->quorum,
+                           .granted = result->agreed,
+                           .votes = each,
+                           .text = result->text};
+    on_event(lease_of_look(look), &event, data);
+}
+
 struct spelled {
     char bytes[MODEL_NAMES];
     redlock_name names[MODEL_NAMES];
@@ -161,8 +180,11 @@ struct user_lease *user_lease_inspect(struct shell *s, const uint8_t *names, uns
     spell(&spelled, names, count, 0);
     lease->known = KNOWN_INSPECTING;
     lease->released = true; /* there is nothing to release */
-    return entered(
-        lease, redlock_inspect(s->client, &lease->handle, spelled.names, count, on_event, lease));
+    redlock_look *look;
+    redlock_code code =
+        redlock_look_begin(s->client, &look, spelled.names, count, NULL, on_look, lease);
+    lease->handle = lease_of_look(look);
+    return entered(lease, code);
 }
 
 /* ---- having one ------------------------------------------------------------------------- */

@@ -53,6 +53,9 @@ struct user_lease {
     usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
 };
 
+/* How the checks have the result of a look: as an event, of a kind that the library has none of. */
+#define TOLD_SEEN ((redlock_event_kind)(REDLOCK_ANNOUNCED + 1))
+
 /* As people count it. */
 #define CLIENT(lease) ((lease)->shell->index + 1)
 

@@ -65,12 +65,10 @@ CASE(test_votes_and_events)
     assert_string_equal(redlock_vote_name(REDLOCK_VOTE_NONE), "none");
     assert_string_equal(redlock_vote_name(REDLOCK_VOTE_ABSTAINS), "abstains");
     assert_string_equal(redlock_event_name(REDLOCK_ACQUIRED), "acquired");
-    assert_string_equal(redlock_event_name(REDLOCK_SEEN), "seen");
-    /* The core's own words are cast to the user's. */
-    assert_int_equal(OUTCOME_ACQUIRED, REDLOCK_ACQUIRED);
-    assert_int_equal(OUTCOME_NOT_EXTENDED, REDLOCK_NOT_EXTENDED);
-    assert_int_equal(OUTCOME_LOST, REDLOCK_LOST);
-    assert_int_equal(OUTCOME_SEEN, REDLOCK_SEEN);
+    assert_string_equal(redlock_event_name(REDLOCK_RELEASED), "released");
+    assert_string_equal(redlock_event_name(REDLOCK_CHANGED), "changed");
+    assert_string_equal(redlock_event_name(REDLOCK_ANNOUNCED), "announced");
+    assert_string_equal(redlock_event_name(REDLOCK_ANNOUNCED + 1), "unknown");
 }
 
 CASE(test_version)

@@ -4,7 +4,6 @@
 
 #include "commands.h"
 #include "json.h"
-#include "readers.h"
 #include "say.h"
 #include "votes.h"
 

@@ -13,20 +13,20 @@ struct answer {
     unsigned answered; /* masters */
 };
 
-/* The event is the answer to redlock_inspect(). */
-struct answer answer_judge(const redlock_event *event);
+struct answer answer_judge(const redlock_look_result *result);
 bool answer_is(const struct answer *answer, const char *state);
 /* No master was left out because a quorum had answered. */
-bool answer_is_whole(const redlock_event *event);
+bool answer_is_whole(const redlock_look_result *result);
 
 /* The lines of `redlock status` about the name, without those of each master and with them, and
  * the document of it. */
-void answer_show_short(struct text *out, const redlock_name *name, const redlock_event *event);
-void answer_show(struct text *out, const redlock_name *name, const redlock_event *event);
-void answer_json(struct text *out, const redlock_name *name, const redlock_event *event);
+void answer_show_short(struct text *out, const redlock_name *name,
+                       const redlock_look_result *result);
+void answer_show(struct text *out, const redlock_name *name, const redlock_look_result *result);
+void answer_json(struct text *out, const redlock_name *name, const redlock_look_result *result);
 
 /* A text that is the same as long as nothing has changed but times.  A master that was not waited
  * for is taken to say what it said `before`, in the text of the answer before, or an empty one. */
-void answer_mark(struct text *out, const struct text *before, const redlock_event *event);
+void answer_mark(struct text *out, const struct text *before, const redlock_look_result *result);
 
 #endif

@@ -7,9 +7,9 @@ bool is_of_permits(const char *value)
     return value && strcmp(value, REDLOCK_PERMITS) == 0;
 }
 
-static bool tells_permits(const redlock_vote *vote)
+static bool tells_permits(const redlock_view *view)
 {
-    return vote->kind == REDLOCK_VOTE_HELD && is_of_permits(vote->holder) && vote->permits > 0;
+    return view->kind == REDLOCK_VOTE_HELD && is_of_permits(view->holder) && view->permits > 0;
 }
 
 static void insert(unsigned *sorted, unsigned count, unsigned value)
@@ -21,43 +21,43 @@ static void insert(unsigned *sorted, unsigned count, unsigned value)
 }
 
 /* The largest that more masters tell than may be wrong; 0: none tells any. */
-static unsigned how_many(const redlock_event *event)
+static unsigned how_many(const redlock_look_result *result)
 {
     unsigned told[REDLOCK_MASTERS_MAX], count = 0;
-    for (unsigned i = 0; i < event->masters; i++)
-        if (tells_permits(&event->votes[i]))
-            insert(told, count++, event->votes[i].permits);
+    for (unsigned i = 0; i < result->masters; i++)
+        if (tells_permits(result->views[i]))
+            insert(told, count++, result->views[i]->permits);
     if (count == 0)
         return 0;
-    return told[event->spare < count ? event->spare : count - 1];
+    return told[result->spare < count ? result->spare : count - 1];
 }
 
 /* As many as a quorum may say, for masters that did not answer may say the same; one without a
  * holder says none. */
-static unsigned how_many_out(const redlock_event *event)
+static unsigned how_many_out(const redlock_look_result *result)
 {
     unsigned told[REDLOCK_MASTERS_MAX], count = 0;
-    for (unsigned i = 0; i < event->masters; i++) {
-        const redlock_vote *vote = &event->votes[i];
-        if (tells_permits(vote))
-            insert(told, count++, vote->readers);
-        else if (vote->kind == REDLOCK_VOTE_HELD || vote->kind == REDLOCK_VOTE_FREE)
+    for (unsigned i = 0; i < result->masters; i++) {
+        const redlock_view *view = result->views[i];
+        if (tells_permits(view))
+            insert(told, count++, view->permits_out.count);
+        else if (view->kind == REDLOCK_VOTE_HELD || view->kind == REDLOCK_VOTE_FREE)
             insert(told, count++, 0);
     }
-    unsigned silent = event->masters - count;
+    unsigned silent = result->masters - count;
     if (count == 0)
         return 0;
-    return told[silent < event->quorum ? event->quorum - silent - 1 : 0];
+    return told[silent < result->quorum ? result->quorum - silent - 1 : 0];
 }
 
-struct permits votes_permits(const redlock_event *event)
+struct permits look_permits(const redlock_look_result *result)
 {
-    unsigned out = how_many_out(event);
-    struct permits permits = {how_many(event), {.tokens = ""}};
-    for (unsigned i = 0; i < event->masters; i++) {
-        const redlock_vote *vote = &event->votes[i];
-        if (tells_permits(vote) && vote->readers == out)
-            permits.holders = (struct waiters){out, vote->reader_tokens};
+    unsigned out = how_many_out(result);
+    struct permits permits = {.count = how_many(result)};
+    for (unsigned i = 0; i < result->masters; i++) {
+        const redlock_view *view = result->views[i];
+        if (tells_permits(view) && view->permits_out.count == out)
+            permits.holders = view->permits_out;
     }
     return permits;
 }

@@ -7,13 +7,13 @@
 #include "votes.h"
 
 struct permits {
-    unsigned count;         /* how many there are; 0: it is not about permits */
-    struct waiters holders; /* of those that are out, by their slots */
+    unsigned count;        /* how many there are; 0: it is not about permits */
+    redlock_crowd holders; /* of those that are out, by their slots */
 };
 
 /* What a quorum of masters says, with those that did not answer: a permit is taken, and given back,
  * on one master after the other. */
-struct permits votes_permits(const redlock_event *event);
+struct permits look_permits(const redlock_look_result *result);
 
 /* The value stands for permits. */
 bool is_of_permits(const char *value);

@@ -3,19 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crowds.h"
 #include "memory.h"
 #include "permits.h"
-#include "readers.h"
 
-static struct share *add(struct shares *shares, enum share_kind kind, const char *value,
-                         size_t length)
+static struct share *add(struct shares *shares, enum share_kind kind, const char *value)
 {
     if (shares->count == shares->room) {
         shares->room = shares->room ? 2 * shares->room : 64;
         shares->all = memory_or_end(realloc(shares->all, shares->room * sizeof *shares->all));
     }
     struct share *share = &shares->all[shares->count++];
-    *share = (struct share){.kind = kind, .value = memory_or_end(strndup(value, length))};
+    *share = (struct share){.kind = kind, .value = memory_or_end(strdup(value))};
     struct holder holder = holder_split(share->value);
     share->foreign = !holder_is_ours(share->value);
     share->who = holder.label ? holder.label : share->value;
@@ -25,118 +24,96 @@ static struct share *add(struct shares *shares, enum share_kind kind, const char
 
 /* ---- those that are named in a crowd ------------------------------------------ */
 
-struct crowd {
-    struct shares *shares;
-    const redlock_event *event;
-    enum share_kind kind;
-    size_t first; /* the first share of this name */
-    unsigned place;
-};
-
-static bool is_named(const char *tokens, const char *token, size_t length)
-{
-    for (const char *line = tokens; *line;) {
-        size_t ends = strcspn(line, "\n");
-        if (ends == length && memcmp(line, token, length) == 0)
-            return true;
-        line += ends + (line[ends] == '\n');
-    }
-    return false;
-}
-
-static unsigned count_naming(const redlock_event *event, const char *token, size_t length)
+static unsigned count_naming(const redlock_look_result *result, const char *token)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < event->masters; i++)
-        count += event->votes[i].kind == REDLOCK_VOTE_HELD &&
-                 is_named(event->votes[i].reader_tokens, token, length);
+    for (unsigned i = 0; i < result->masters; i++)
+        count += crowd_names(&result->views[i]->readers, token) ||
+                 crowd_names(&result->views[i]->permits_out, token);
     return count;
 }
 
-static bool is_noted(const struct crowd *crowd, const char *token, size_t length)
+/* Among those from the first share of this name on. */
+static bool is_noted(const struct shares *shares, enum share_kind kind, size_t first,
+                     const char *token)
 {
-    for (size_t i = crowd->first; i < crowd->shares->count; i++) {
-        const struct share *share = &crowd->shares->all[i];
-        if (share->kind == crowd->kind && strlen(share->value) == length &&
-            memcmp(share->value, token, length) == 0)
+    for (size_t i = first; i < shares->count; i++)
+        if (shares->all[i].kind == kind && strcmp(shares->all[i].value, token) == 0)
             return true;
-    }
     return false;
 }
 
-static void note_member(void *data, const char *token, size_t length)
+static void note_member(struct shares *shares, const redlock_look_result *result,
+                        enum share_kind kind, const char *token)
 {
-    struct crowd *crowd = data;
-    if (is_noted(crowd, token, length))
-        return;
-    struct share *share = add(crowd->shares, crowd->kind, token, length);
-    share->on = count_naming(crowd->event, token, length);
+    struct share *share = add(shares, kind, token);
+    share->on = count_naming(result, token);
     share->remaining_ms = -1; /* the key's is that of another */
     share->foreign = false;
 }
 
 /* All that any master names: each may have a reader that others lack. */
-static void note_members(struct shares *shares, const redlock_event *event, enum share_kind kind,
-                         size_t first)
+static void note_members(struct shares *shares, const redlock_look_result *result,
+                         enum share_kind kind, size_t first)
 {
-    struct crowd crowd = {shares, event, kind, first, 0};
-    for (unsigned i = 0; i < event->masters; i++) {
-        const redlock_vote *vote = &event->votes[i];
-        bool is_of_kind = (kind == SHARE_HAS_PERMIT) == (vote->permits > 0);
-        if (vote->kind == REDLOCK_VOTE_HELD && is_of_kind)
-            waiters_each(&(struct waiters){vote->readers, vote->reader_tokens}, note_member,
-                         &crowd);
+    for (unsigned i = 0; i < result->masters; i++) {
+        const redlock_view *view = result->views[i];
+        const redlock_crowd *crowd = kind == SHARE_HAS_PERMIT ? &view->permits_out : &view->readers;
+        for (size_t j = 0; j < crowd->told; j++)
+            if (!is_noted(shares, kind, first, crowd->tokens[j]))
+                note_member(shares, result, kind, crowd->tokens[j]);
     }
 }
 
-static void note_waiter(void *data, const char *token, size_t length)
+static void note_waiters(struct shares *shares, const redlock_look_result *result)
 {
-    struct crowd *crowd = data;
-    struct share *share = add(crowd->shares, SHARE_WAITS, token, length);
-    share->place = ++crowd->place;
-    share->remaining_ms = -1;
+    redlock_crowd waiters = look_waiters(result);
+    for (size_t i = 0; i < waiters.told; i++) {
+        struct share *share = add(shares, SHARE_WAITS, waiters.tokens[i]);
+        share->place = (unsigned)i + 1;
+        share->remaining_ms = -1;
+    }
 }
 
 /* ---- all of a name --------------------------------------------------------------- */
 
-static void note_holding(struct shares *shares, const redlock_event *event,
+static void note_holding(struct shares *shares, const redlock_look_result *result,
                          const struct holding *holding, size_t first)
 {
     const char *value = holding->holder ? holding->holder : "?";
-    bool is_shared = is_marker(value) && votes_readers(event).count > 0;
-    if (is_of_permits(value) && votes_permits(event).count > 0) {
-        note_members(shares, event, SHARE_HAS_PERMIT, first);
+    bool is_shared = is_marker(value) && look_readers(result).count > 0;
+    if (is_of_permits(value) && look_permits(result).count > 0) {
+        note_members(shares, result, SHARE_HAS_PERMIT, first);
     } else if (is_shared) {
-        note_members(shares, event, SHARE_READS, first);
+        note_members(shares, result, SHARE_READS, first);
     } else {
-        struct share *share = add(shares, SHARE_HOLDS, value, strlen(value));
+        struct share *share = add(shares, SHARE_HOLDS, value);
         share->on = holding->masters;
         share->remaining_ms = holding->remaining_ms;
     }
 }
 
-static struct crowds count_crowds(const redlock_event *event)
+static struct crowds count_crowds(const redlock_look_result *result)
 {
-    struct permits permits = votes_permits(event);
-    return (struct crowds){votes_readers(event).count, permits.count, permits.holders.count,
-                           votes_waiters(event).count};
+    struct permits permits = look_permits(result);
+    return (struct crowds){look_readers(result).count, permits.count, permits.holders.count,
+                           look_waiters(result).count};
 }
 
-void shares_note(struct shares *shares, const redlock_name *name, const redlock_event *event)
+void shares_note(struct shares *shares, const redlock_name *name, const redlock_look_result *result)
 {
-    struct answer answer = answer_judge(event);
-    struct waiters waiters = votes_waiters(event);
+    struct answer answer = answer_judge(result);
     size_t first = shares->count;
     for (unsigned i = 0; i < answer.count; i++)
-        note_holding(shares, event, &answer.holdings[i], first);
-    waiters_each(&waiters, note_waiter, &(struct crowd){.shares = shares});
+        note_holding(shares, result, &answer.holdings[i], first);
+    note_waiters(shares, result);
     for (size_t i = first; i < shares->count; i++) {
         struct share *share = &shares->all[i];
         share->name = *name;
         share->state = answer.state;
-        share->crowds = count_crowds(event);
-        share->masters = event->masters;
-        share->quorum = event->quorum;
+        share->crowds = count_crowds(result);
+        share->masters = result->masters;
+        share->quorum = result->quorum;
     }
 }
 

@@ -33,8 +33,9 @@ struct shares {
     size_t count, room;
 };
 
-/* Notes all shares of the name that the answer to redlock_inspect() tells. */
-void shares_note(struct shares *shares, const redlock_name *name, const redlock_event *event);
+/* Notes all shares of the name that a look tells. */
+void shares_note(struct shares *shares, const redlock_name *name,
+                 const redlock_look_result *result);
 /* By who has them; those of other software last. */
 void shares_sort(struct shares *shares);
 /* Of one that is had: "exclusive", "shared", "permit". */

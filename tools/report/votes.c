@@ -43,12 +43,12 @@ static int64_t remaining(const redlock_event *event, const char *holder)
     int64_t left[REDLOCK_MASTERS_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < event->masters; i++) {
-        if (!is_held_by(&event->votes[i], holder))
+        if (!is_held_by(event->votes[i], holder))
             continue;
         unsigned at = count++;
-        for (; at > 0 && is_longer(event->votes[i].remaining_ms, left[at - 1]); at--)
+        for (; at > 0 && is_longer(event->votes[i]->remaining_ms, left[at - 1]); at--)
             left[at] = left[at - 1];
-        left[at] = event->votes[i].remaining_ms;
+        left[at] = event->votes[i]->remaining_ms;
     }
     if (count == 0)
         return -1;
@@ -70,8 +70,8 @@ unsigned votes_holdings(const redlock_event *event, struct holding holdings[REDL
 {
     unsigned count = 0;
     for (unsigned i = 0; i < event->masters; i++)
-        if (event->votes[i].kind == REDLOCK_VOTE_HELD)
-            count_vote(holdings, &count, &event->votes[i]);
+        if (event->votes[i]->kind == REDLOCK_VOTE_HELD)
+            count_vote(holdings, &count, event->votes[i]);
     sort_holdings(holdings, count);
     for (unsigned i = 0; i < count; i++)
         holdings[i].remaining_ms = remaining(event, holdings[i].holder);
@@ -114,19 +114,6 @@ bool token_is_bare(const char *token)
 bool holder_is_ours(const char *value)
 {
     return token_is_bare(value) || holder_split(value).label;
-}
-
-const char *votes_value_of(const redlock_event *event, const char *token)
-{
-    struct holding holdings[REDLOCK_MASTERS_MAX];
-    unsigned count = votes_holdings(event, holdings);
-    for (unsigned i = 0; i < count; i++) {
-        const char *value = holdings[i].holder;
-        if (value && holder_split(value).token_length == strlen(token) &&
-            strncmp(value, token, strlen(token)) == 0)
-            return value;
-    }
-    return NULL;
 }
 
 bool is_marker(const char *value)
@@ -182,48 +169,9 @@ void remaining_json(struct json *json, int64_t remaining_ms)
     json_bool(json, "never_expires", remaining_ms == -2);
 }
 
-/* ---- Who waits ---------------------------------------------------------- */
-
-static unsigned count_same_line(const redlock_event *event, const redlock_vote *vote)
+const char *holding_doubt(const struct holding *holding, unsigned spare)
 {
-    unsigned same = 0;
-    for (unsigned i = 0; i < event->masters; i++) {
-        same += event->votes[i].kind == REDLOCK_VOTE_HELD &&
-                strcmp(event->votes[i].waiters, vote->waiters) == 0;
-    }
-    return same;
-}
-
-/* Waiters join a queue, and leave it, on one master after the other. */
-struct waiters votes_waiters(const redlock_event *event)
-{
-    struct waiters waiters = {.tokens = ""};
-    unsigned best = 0;
-    for (unsigned i = 0; i < event->masters; i++) {
-        const redlock_vote *vote = &event->votes[i];
-        unsigned same = vote->kind == REDLOCK_VOTE_HELD ? count_same_line(event, vote) : 0;
-        if (same > best) {
-            best = same;
-            waiters = (struct waiters){vote->waiting, vote->waiters};
-        }
-    }
-    return waiters;
-}
-
-void waiters_each(const struct waiters *waiters,
-                  void (*each)(void *data, const char *token, size_t length), void *data)
-{
-    const char *token = waiters->tokens;
-    while (*token) {
-        size_t length = strcspn(token, "\n");
-        each(data, token, length);
-        token += length + (token[length] == '\n');
-    }
-}
-
-const char *holding_doubt(const redlock_event *event, const struct holding *holding)
-{
-    return holding->masters <= event->spare ? ", which may be wrong" : "";
+    return holding->masters <= spare ? ", which may be wrong" : "";
 }
 
 /* ---- For people --------------------------------------------------------- */
@@ -239,7 +187,7 @@ static void explain_holding(struct text *out, const redlock_event *event,
     else if (holding->remaining_ms == -2)
         text_format(out, " for ever (its key has no ttl)");
     text_format(out, " on %u of %u masters%s\n", holding->masters, event->masters,
-                holding_doubt(event, holding));
+                holding_doubt(holding, event->spare));
 }
 
 static void show_text(struct text *out, const char *text)
@@ -270,7 +218,7 @@ static void explain_free(struct text *out, const redlock_event *event)
 {
     unsigned free_on = 0;
     for (unsigned i = 0; i < event->masters; i++)
-        free_on += event->votes[i].kind == REDLOCK_VOTE_FREE;
+        free_on += event->votes[i]->kind == REDLOCK_VOTE_FREE;
     if (free_on > 0)
         text_format(out, "  held by nobody on %u of %u masters\n", free_on, event->masters);
 }
@@ -279,13 +227,12 @@ static void explain_free(struct text *out, const redlock_event *event)
  * it. */
 static const char *remedy_of(const redlock_event *event, unsigned master)
 {
-    const redlock_vote *vote = &event->votes[master];
+    const redlock_vote *vote = event->votes[master];
     bool speaks = vote->kind == REDLOCK_VOTE_REFUSED || vote->kind == REDLOCK_VOTE_UNREACHABLE;
     return speaks && event->code == REDLOCK_E_UNAVAILABLE ? remedy_for(vote->text) : NULL;
 }
 
-/* It stands behind the last master that needs it. */
-static void show_remedy(struct text *out, const redlock_event *event, unsigned master)
+void votes_show_remedy(struct text *out, const redlock_event *event, unsigned master)
 {
     const char *remedy = remedy_of(event, master);
     for (unsigned i = master + 1; remedy && i < event->masters; i++)
@@ -304,37 +251,11 @@ void votes_explain(struct text *out, const redlock_event *event)
     explain_free(out, event);
     for (unsigned i = 0; i < event->masters; i++) {
         struct text trouble = {0};
-        if (vote_explain(&trouble, &event->votes[i]))
-            text_format(out, "  %s: %s\n", event->votes[i].node, trouble.bytes);
-        show_remedy(out, event, i);
+        if (vote_explain(&trouble, event->votes[i]))
+            text_format(out, "  %s: %s\n", event->votes[i]->node, trouble.bytes);
+        votes_show_remedy(out, event, i);
         text_free(&trouble);
     }
-}
-
-static int node_width(const redlock_event *event)
-{
-    size_t width = 0;
-    for (unsigned i = 0; i < event->masters; i++) {
-        size_t length = strlen(event->votes[i].node);
-        width = length > width ? length : width;
-    }
-    return (int)width;
-}
-
-static void table_held(struct text *out, const redlock_vote *vote)
-{
-    char span[DURATION_SIZE] = "?";
-    if (vote->remaining_ms >= 0)
-        duration_show(span, vote->remaining_ms);
-    else if (vote->remaining_ms == -2)
-        strcpy(span, "for ever");
-    text_format(out, "held   %-10s ", span);
-    if (is_marker(vote->holder))
-        readers_show(out, vote->readers);
-    else if (is_of_permits(vote->holder))
-        permits_show(out, vote->readers, vote->permits);
-    else
-        holder_show(out, vote->holder);
 }
 
 const char *votes_headline(const redlock_event *event)
@@ -344,23 +265,6 @@ const char *votes_headline(const redlock_event *event)
     bool explained = reasons.length > 0;
     text_free(&reasons);
     return explained ? redlock_code_text(event->code) : event->text;
-}
-
-void votes_table(struct text *out, const redlock_event *event)
-{
-    int width = node_width(event);
-    for (unsigned i = 0; i < event->masters; i++) {
-        const redlock_vote *vote = &event->votes[i];
-        text_format(out, "  %-*s  ", width, vote->node);
-        if (vote->kind == REDLOCK_VOTE_HELD)
-            table_held(out, vote);
-        else if (vote->kind == REDLOCK_VOTE_NONE)
-            text_format(out, "not waited for");
-        else if (!vote_explain(out, vote))
-            text_format(out, "%s", redlock_vote_name(vote->kind));
-        text_format(out, "\n");
-        show_remedy(out, event, i);
-    }
 }
 
 /* ---- As JSON ------------------------------------------------------------ */
@@ -407,7 +311,7 @@ void votes_json(struct json *json, const redlock_event *event)
     json_known_number(json, "granted", event, event ? event->granted : 0);
     json_open(json, "votes", '[');
     for (unsigned i = 0; event && i < event->masters; i++)
-        vote_json(json, &event->votes[i]);
+        vote_json(json, event->votes[i]);
     json_close(json, ']');
 }
 

@@ -20,7 +20,7 @@ struct holding {
 unsigned votes_holdings(const redlock_event *event, struct holding holdings[REDLOCK_MASTERS_MAX]);
 
 /* Words to add when no more masters say so than may be wrong; else "". */
-const char *holding_doubt(const redlock_event *event, const struct holding *holding);
+const char *holding_doubt(const struct holding *holding, unsigned spare);
 
 /* The value of a key is a token with a label behind it; of other software it is
  * anything, and then it is all token. */
@@ -39,9 +39,6 @@ bool token_is_bare(const char *token);
 /* Is it a token of this library, with the label or without? */
 bool holder_is_ours(const char *value);
 
-/* The value that holders give this token, most of them first; NULL if none does. */
-const char *votes_value_of(const redlock_event *event, const char *token);
-
 /* The value stands for readers, or for none: other software may write anything. */
 bool is_marker(const char *value);
 
@@ -58,18 +55,6 @@ void remaining_show(struct text *out, int64_t remaining_ms);
 /* members remaining_ms, null if unknown, and never_expires */
 void remaining_json(struct json *json, int64_t remaining_ms);
 
-/* The waiters for the name, as most of the masters with a holder for it say: the labels that are
- * known, one a line, and how many waiters there are. */
-struct waiters {
-    unsigned count;
-    const char *tokens; /* "": none */
-};
-struct waiters votes_waiters(const redlock_event *event);
-
-/* Calls `each` for every token that is named. */
-void waiters_each(const struct waiters *waiters,
-                  void (*each)(void *data, const char *token, size_t length), void *data);
-
 /* The reasons of the outcome, one indented line for each holder and each master in trouble. */
 void votes_explain(struct text *out, const redlock_event *event);
 /* Adds what is wrong with this master, never nothing; false if it explains nothing. */
@@ -78,8 +63,9 @@ bool vote_explain(struct text *out, const redlock_vote *vote);
 /* The sentence above the reasons: without those that the event's own text contains. */
 const char *votes_headline(const redlock_event *event);
 
-/* One indented line for each master. */
-void votes_table(struct text *out, const redlock_event *event);
+/* A line with what to do about the words of this master; nothing unless it is the last one that
+ * needs it. */
+void votes_show_remedy(struct text *out, const redlock_event *event, unsigned master);
 
 /* Opens a document with the members ok, code and text. */
 struct json outcome_json(struct text *out, redlock_code code, const char *text);

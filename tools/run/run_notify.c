@@ -32,11 +32,11 @@ void run_notify_asking(struct run *run)
     tell(run, NOTIFY_STARTING, &status);
 }
 
-void run_notify_waiting(void *data, const redlock_event *event, const char *how)
+void run_notify_waiting(void *data, const redlock_look_result *result, const char *how)
 {
     struct run *run = data;
     struct text status = {0};
-    bool stands = elects(run) && event->code == REDLOCK_OK;
+    bool stands = elects(run) && result->code == REDLOCK_OK;
     show(&status, run, "waiting for");
     text_format(&status, ": %s", how);
     tell(run, stands ? NOTIFY_READY : NOTIFY_STARTING, &status);

@@ -14,7 +14,7 @@
 void run_notify_asking(struct run *run);
 
 /* It is waited for, and this is how things stand: a callback of waiting.h. */
-void run_notify_waiting(void *data, const redlock_event *event, const char *how);
+void run_notify_waiting(void *data, const redlock_look_result *result, const char *how);
 
 /* It is held, and the command runs. */
 void run_notify_holding(struct run *run, const redlock_event *event);

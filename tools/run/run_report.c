@@ -107,9 +107,9 @@ static void explain_loss(struct text *out, const struct run *run, const redlock_
     votes_explain(out, event);
     for (unsigned i = 0; i < event->masters; i++) {
         redlock_node node = {.size = sizeof(node)};
-        if (!explains_itself(&event->votes[i]) &&
+        if (!explains_itself(event->votes[i]) &&
             redlock_node_get(run->session.client, i, &node) == REDLOCK_OK)
-            explain_node(out, &node, &event->votes[i]);
+            explain_node(out, &node, event->votes[i]);
     }
 }
 

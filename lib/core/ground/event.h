@@ -73,8 +73,7 @@ struct engine_config {
     int64_t drift_ppm;
     int64_t max_ttl_ms;
     int64_t skew_ms;
-    bool looks_only;  /* no lease is ever asked for: the masters need not know max_ttl_ms */
-    bool all_answers; /* who inspects waits for all masters, and not for a quorum alone */
+    bool looks_only; /* no lease is ever asked for: the masters need not know max_ttl_ms */
     bool trust_restarts;
     usec connect_timeout;
     usec request_timeout; /* 0: it follows from the round trip */
@@ -82,7 +81,6 @@ struct engine_config {
     bool strict_order;    /* no lease does, and each waiter is enqueued for itself */
     char label[65];       /* "": none */
     char channel[40];     /* on which masters tell this client of handovers */
-    uint16_t tokens_told; /* to who inspects: of so many waiters, readers, holders; 0: 16 */
 };
 
 /* ---- Requests: core → master; their kinds are in requests.h -------------- */
@@ -368,10 +366,12 @@ struct terms {
     usec max_hold; /* 0: no cap */
     usec at_least; /* nobody else has the names so long after ACQUIRED, also if released sooner */
     bool renew;
-    bool fence;       /* with a fencing token */
-    bool shared;      /* every name is shared; the core goes by its names */
-    bool inspects;    /* it is there to look at others; the core goes by EVENT_INSPECT */
-    unsigned permits; /* one of so many slots of the name; 0: the name itself */
+    bool fence;           /* with a fencing token */
+    bool shared;          /* every name is shared; the core goes by its names */
+    bool inspects;        /* it is there to look at others; the core goes by EVENT_INSPECT */
+    bool all_answers;     /* its inspection waits for all masters, and not for a quorum alone */
+    uint16_t tokens_told; /* of its inspection: see struct request */
+    unsigned permits;     /* one of so many slots of the name; 0: the name itself */
 };
 
 enum event_kind {

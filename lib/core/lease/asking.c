@@ -61,6 +61,7 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
                            .proposal = round->proposal,
                            .fence = lease->attempt->fence,
                            .permits = lease->attempt->permit ? lease->attempt->permit->count : 0,
+                           .tokens_told = lease->attempt->tokens_told,
                            .heal = renews && !round->ballots[master].late &&
                                    master_may_grant(e, &e->masters[master]),
                            .not_after = renews ? lease->valid_until : 0,

@@ -12,6 +12,8 @@ void attempt_begin(struct attempt *attempt, struct names *names, const struct te
     attempt->wait = terms->wait;
     attempt->max_hold = terms->max_hold;
     attempt->at_least = terms->at_least;
+    attempt->all_answers = terms->all_answers;
+    attempt->tokens_told = terms->tokens_told;
     attempt->place = (struct queue_place){0};
     attempt->ahead_alone = 0;
     attempt->yields = 0;

@@ -52,11 +52,13 @@ struct attempt {
     uint8_t yields;       /* how often it yielded of late */
     usec yielded_at;
 
-    usec fence;        /* not shown before it is stored; 0: none yet */
-    uint16_t basis;    /* bits: the masters whose grants are at or below the fence, as it was fixed,
-                          and that have kept the lease since */
-    bool unfounded;    /* a fence was fixed, and came to nothing */
-    usec renewed_from; /* until when the lease was valid as its renewal was asked for */
+    usec fence;       /* not shown before it is stored; 0: none yet */
+    uint16_t basis;   /* bits: the masters whose grants are at or below the fence, as it was fixed,
+                         and that have kept the lease since */
+    bool unfounded;   /* a fence was fixed, and came to nothing */
+    bool all_answers; /* as its terms have it; likewise: */
+    uint16_t tokens_told;
+    usec renewed_from;     /* until when the lease was valid as its renewal was asked for */
     struct permit *permit; /* NULL: the names are no slot, or the lease is held */
 
     struct round *round; /* the question that is open, or the last one; NULL: there was none */

@@ -44,9 +44,9 @@ static bool quorum_agrees(const struct engine *e, const struct round *round)
 }
 
 /* The user wants to have the answers of all, and some are on their way. */
-static bool waits_for_all(const struct engine *e, const struct round *round)
+static bool waits_for_all(const struct engine *e, const struct lease *lease)
 {
-    return e->config.all_answers && round_asked(round, lease_masters(e)) > 0;
+    return lease->attempt->all_answers && round_asked(lease->attempt->round, lease_masters(e)) > 0;
 }
 
 /* A quorum is enough; but the user wants to see all masters, so the others have as long again. */
@@ -55,7 +55,7 @@ void inspecting_weigh(struct engine *e, struct lease *lease)
     struct round *round = lease->attempt->round;
     bool is_enough = quorum_agrees(e, round) &&
                      round_end_grace(round, e->now - round->asked_at, e->now) &&
-                     !waits_for_all(e, round);
+                     !waits_for_all(e, lease);
     if (round_undecided(round, lease_masters(e)) && !is_enough)
         return;
     unsigned answered = round_count(round, lease_masters(e), VOTE_HELD) +

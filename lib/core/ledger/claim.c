@@ -227,7 +227,7 @@ static void fill_in_kind(const struct engine *e, unsigned master, const struct q
             question->heal, on_clock_of(&e->masters[master], question->not_after)};
         break;
     case REQUEST_PEEK:
-        request->tokens_told = e->config.tokens_told;
+        request->tokens_told = question->tokens_told;
         break;
     }
 }

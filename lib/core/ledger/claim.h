@@ -55,11 +55,12 @@ struct question {
                          how long no renewal heals, or 0 */
     bool heal;        /* RENEW */
     uint16_t permits; /* GRANT, QUEUE of a slot */
-    usec not_after;   /* RENEW: our clock; 0: no limit */
-    usec proposal;    /* GRANT, UPGRADE: see struct request */
-    usec fence;       /* RAISE */
-    usec ticket;      /* QUEUE */
-    bool whole;       /* send the script's text, not its hash */
+    uint16_t tokens_told; /* PEEK: see struct request */
+    usec not_after;       /* RENEW: our clock; 0: no limit */
+    usec proposal;        /* GRANT, UPGRADE: see struct request */
+    usec fence;           /* RAISE */
+    usec ticket;          /* QUEUE */
+    bool whole;           /* send the script's text, not its hash */
 };
 
 #define HANDED_COUNT_MAX 127

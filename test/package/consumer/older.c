@@ -58,8 +58,9 @@ static void check_votes(const redlock_event *event)
 {
     unsigned granted = 0;
     for (unsigned i = 0; i < event->masters; i++) {
-        CHECK(strchr(event->votes[i].node, ':'));
-        granted += event->votes[i].kind == REDLOCK_VOTE_GRANTED;
+        const redlock_vote *vote = event->votes[i];
+        CHECK(strchr(vote->node, ':'));
+        granted += vote->kind == REDLOCK_VOTE_GRANTED;
     }
     CHECK(granted >= event->quorum);
 }
@@ -130,8 +131,7 @@ static void on_page(redlock_survey *survey, const redlock_survey_page *page, voi
     (void)survey;
     CHECK(page->code == REDLOCK_OK && page->node < MASTERS && page->left_out == 0);
     for (size_t i = 0; i < page->count; i++) {
-        const char *at = (const char *)page->names + i * page->names[0].size;
-        const redlock_name *name = (const redlock_name *)(const void *)at;
+        const redlock_name *name = page->names[i];
         *found += name->length == 7 && memcmp(name->bytes, "program", 7) == 0;
     }
 }
@@ -147,10 +147,34 @@ static void look_at_place(const redlock_lease *lease)
 static void look_for_names(void)
 {
     redlock_survey *survey;
+    redlock_survey_options options = {.size = sizeof options};
     unsigned found = 0;
-    CHECK(!redlock_survey_begin(client, &survey, false, on_page, &found));
+    CHECK(!redlock_survey_begin(client, &survey, &options, on_page, &found));
     AWAIT(found >= 2);
     redlock_survey_free(survey);
+}
+
+static void on_look(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    (void)look;
+    CHECK(result->code == REDLOCK_OK && result->masters == MASTERS && result->agreed == MASTERS);
+    for (unsigned i = 0; i < result->masters; i++) {
+        const redlock_view *view = result->views[i];
+        CHECK(view->kind == REDLOCK_VOTE_HELD && view->holder && view->waiters.count == 0);
+    }
+    *(bool *)data = true;
+}
+
+static void look_at_name(void)
+{
+    redlock_look *look;
+    redlock_look_options options = {.size = sizeof options};
+    redlock_name name = redlock_name_of("program");
+    bool seen = false;
+    options.all_answers = true;
+    CHECK(!redlock_look_begin(client, &look, &name, 1, &options, on_look, &seen));
+    AWAIT(seen);
+    redlock_look_free(look);
 }
 
 /* ---- Recipes ------------------------------------------------------------ */
@@ -274,6 +298,7 @@ int main(void)
     look_at_masters();
     look_at_counters();
     look_for_names();
+    look_at_name();
     look_at_place(lease);
     give_back(lease);
     lead();

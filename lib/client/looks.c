@@ -1,0 +1,65 @@
+/*
+ * looks.c - the calls about who has a name.
+ */
+#include "ask.h"
+#include "calls.h"
+#include "report.h"
+#include "sized.h"
+
+static redlock_code read_options(redlock *client, const redlock_look_options *options,
+                                 struct terms *terms)
+{
+    static const struct sized type = SIZED(redlock_look_options, all_answers);
+    redlock_look_options o = {0};
+    if (options && !sized_take(&type, &o, options))
+        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, type.name, options->size,
+                           type.sizes[0], type.name);
+    if (o.tokens < 0 || o.tokens > REDLOCK_TOKENS_TOLD_MAX)
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "tokens is %d, and must be 1 to %d, or 0 for 16", o.tokens,
+                           REDLOCK_TOKENS_TOLD_MAX);
+    if (!sized_is_flag(&o.all_answers))
+        return client_fail(
+            client, REDLOCK_E_ARGUMENT,
+            "all_answers is neither true nor false: clear the struct before you fill it");
+    *terms = (struct terms){
+        .inspects = true, .tokens_told = (uint16_t)o.tokens, .all_answers = o.all_answers};
+    return REDLOCK_OK;
+}
+
+static redlock_code check_look(redlock *client, redlock_look **out, redlock_look_callback *callback)
+{
+    if (!out || !callback)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a look needs a callback and a handle");
+    return calls_check(client);
+}
+
+redlock_code redlock_look_begin(redlock *client, redlock_look **out, const redlock_name *names,
+                                size_t count, const redlock_look_options *options,
+                                redlock_look_callback *callback, void *data)
+{
+    struct terms terms;
+    redlock_lease *lease = NULL;
+    if (out)
+        *out = NULL;
+    if (!client)
+        return REDLOCK_E_ARGUMENT;
+    redlock_code code = check_look(client, out, callback);
+    if (!code)
+        code = read_options(client, options, &terms);
+    if (!code)
+        code = calls_new_look(client, &lease, names, count, &terms);
+    if (code)
+        return code;
+    lease->look_callback = callback;
+    lease->data = data;
+    *out = look_of(lease);
+    client_ask(lease, OP_INSPECT);
+    return REDLOCK_OK;
+}
+
+void redlock_look_free(redlock_look *look)
+{
+    if (look)
+        redlock_lease_free(lease_of_look(look));
+}
