@@ -49,58 +49,41 @@
  *             return 1;
  *         over = redlock_acquire(client, &lease, "report", NULL, on_event, NULL) != REDLOCK_OK;
  *         struct pollfd ready = {redlock_fd(client), POLLIN, 0};
- *         while (!over) {
- *             poll(&ready, 1, -1);
+ *         while (!over && poll(&ready, 1, -1) > 0)
  *             redlock_process(client);
- *         }
  *         redlock_free(client);
  *         return !mine;
  *     }
  *
  * A lock is a lease: one name or several, held with a random token on a quorum of the masters
  * until a deadline that both sides can compute.  doc/design.md gives the reasons of each rule.
- *
- * What there is
- *   redlock.h            the client: codes, options, opening and closing, its loop
- *   redlock/leases.h     leases: asking, holding, changing, giving back
- *   redlock/look.h       who holds a name, and who waits for it
- *   redlock/nodes.h      the masters and the counters
- *   redlock/sync.h       the same for threads that wait
- *   redlock/recipes.h    elections, barriers and latches; include it yourself
- * A function begins with the handle that it takes; the client is plain `redlock`.
+ * This file includes redlock/leases.h, look.h (who holds what), nodes.h (masters, counters) and
+ * sync.h (for threads that wait); redlock/recipes.h has elections, barriers and latches.
  *
  * Contract, for every function unless its text says otherwise
- *   - Structs: each struct that you allocate begins with its size: `= {.size = sizeof options}`,
- *     or in C++ `= {}` and then `options.size = sizeof options`.  A field that is 0 has its
- *     default.  A struct of a size that no version had is refused (E_ARGUMENT), and so is a number
- *     out of its range; redlock_last_error() names both.
- *   - Threads: a client and its leases belong to the thread that runs its loop.  Any thread may use
- *     a client of redlock/sync.h.  The library looks up names of masters in threads of its own,
- *     which block all signals.  Nothing that the library sends raises SIGPIPE.
- *   - Callbacks: the library calls them from the loop only, never from inside a function that you
- *     call (on_log is the exception).  A callback may call every function here but
- *     redlock_process(), also to free the handle that the callback is about.
- *   - Outcomes: the library reports each one exactly once, and none after redlock_lease_free(),
+ *   - Structs: each one that you allocate begins with its size: `= {.size = sizeof options}`, or in
+ *     C++ `= {}` and `options.size = sizeof options`.  A field that is 0 has its default.  A size
+ *     that no version had, and a number out of its range, are refused (E_ARGUMENT).
+ *   - Threads: a client and its leases belong to the thread that runs its loop.  Lookups of names
+ *     run in threads of the library, which block all signals.  Nothing here raises SIGPIPE.
+ *   - Callbacks come from the loop only, never from inside your own call (but on_log).  They may
+ *     call every function here but redlock_process(), also to free the handle they are about.
+ *   - Outcomes: each one comes exactly once, and none after redlock_lease_free(),
  *     redlock_lease_detach() or redlock_free().
- *   - Order: the loop carries out calls about leases, 1,024 in a turn, so it also sends and reads
- *     during a long burst.  wait_ms and elapsed_ms count from that moment.  Calls about different
- *     leases have no order: a detach goes before releases, and most releases before other calls.
+ *   - Order: the loop carries out calls about leases, 1,024 in a turn.  wait_ms and elapsed_ms
+ *     count from that moment.  Calls about different leases have no order.
  *   - Handles must not be NULL.  The library copies strings that you pass in.  Strings in an event
- *     live until the callback returns.
- *   - Codes: functions that can fail return REDLOCK_OK (0) or a redlock_code.
- *   - Time: durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so
- *     redlock_lease_valid_for() is 0 at once when a machine wakes from a long suspend.  LOST
- * follows at once on a descriptor; a loop of libev, whose timers do not count suspend, may be
- * later.
- *   - Shortage: without a descriptor, memory, or room in epoll for a master, that master is down,
- *     with a text that says so, and the client tries again.  libev ends the process (abort) when it
- *     gets no memory for its small tables of watchers; ev_set_allocator() can change that.
- *   - fork(): the child holds nothing.  There each lease of the parent is valid for 0 ms, calls
- *     fail with E_FORKED, redlock_close() does nothing, and the free functions work.  The library
- *     also notices _Fork() and clone(2), unless the child shares the memory of its parent.
- *   - Snapshots: a token contains the moment at which it was drawn, so two machines that go on from
- *     one snapshot draw different ones.  A lease from before the snapshot exists on both machines:
- *     end it before, or open the client after.
+ *     live until the callback returns.  Functions that can fail return a redlock_code.
+ *   - Time: durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so a lease is over
+ *     when a machine wakes from a long suspend.  LOST follows at once on a descriptor, and later on
+ *     a loop of libev, whose timers do not count suspend.
+ *   - Shortage: a master for which there is no descriptor or memory is down, and is tried again.
+ *     libev ends the process (abort) without memory for its tables; see ev_set_allocator().
+ *   - fork(): the child holds nothing.  There each lease is valid for 0 ms, calls fail with
+ *     E_FORKED, redlock_close() does nothing, and the free functions work.  The library notices
+ *     _Fork() and clone(2) too, unless the child shares the memory of its parent.
+ *   - Snapshots: two machines that go on from one snapshot draw different tokens, but both have the
+ *     leases of the snapshot: end these before, or open the client after.
  *   - Languages: C from C99 on, C++ from C++11 on; callbacks must not throw.
  */
 #ifndef REDLOCK_H
@@ -215,19 +198,18 @@ REDLOCK_API const char *redlock_version(void);
 
 /* ---- The client --------------------------------------------------------- */
 
-typedef enum redlock_level {
-    REDLOCK_LOG_ERROR = -2,   /* something needs an operator */
-    REDLOCK_LOG_WARNING = -1, /* a master is away, or the configuration is risky */
-    REDLOCK_LOG_INFO = 0,     /* a master is back */
-    REDLOCK_LOG_DEBUG = 1
+typedef enum redlock_level {                         /* a message that */
+                             REDLOCK_LOG_ERROR = -2, /* needs an operator */
+                             REDLOCK_LOG_WARNING =
+                                 -1, /* says that a master is away, or the configuration is risky */
+                             REDLOCK_LOG_INFO = 0,
+                             REDLOCK_LOG_DEBUG = 1
 } redlock_level;
 
 typedef enum redlock_restart_policy {
-    /* A master that restarted abstains until every lease that it may have forgotten
-     * has expired ("delayed restarts" in the Redis documentation). */
+    /* A restarted master abstains until every lease that it may have forgotten has expired. */
     REDLOCK_RESTART_ABSTAIN = 0,
-    /* A master that restarted votes at once.  Use this only where every master has
-     * each write on disk before it answers (appendfsync always). */
+    /* It votes at once.  Only where every master has each write on disk before it answers. */
     REDLOCK_RESTART_TRUST = 1
 } redlock_restart_policy;
 
@@ -294,16 +276,14 @@ typedef struct redlock_options {
 
     /* Spare votes: while no more than `spare` masters are wrong at once, there is at most one
      * holder, and fences grow.  A master is wrong that lies, or that forgets and goes on voting:
-     * FLUSHALL, eviction, a failover to an empty replica, a wall clock that is stepped.  One that
-     * forgot stays wrong for max_ttl_ms * (1 + drift_factor) + clock_skew_ms (31.3 s); redlock(7)
-     * has the whole account.  The quorum is (N + spare + 2) / 2, rounded down, so fewer masters
-     * may be dead:
+     * FLUSHALL, eviction, a failover to an empty replica, a wall clock that is stepped.  redlock(7)
+     * has the whole account.  The quorum is (N + spare + 2) / 2, rounded down, so fewer masters may
+     * be dead:
      *     N = 4, spare 1: quorum 3, 1 dead      N = 7, spare 1: quorum 5, 2 dead
      *     N = 5, spare 1: quorum 4, 1 dead      N = 7, spare 2: quorum 5, 2 dead
      * 0: a plain majority; with an odd N one wrong master can make two holders.  Fewer than
-     * spare + 3 masters are refused.  With 3 spare + 1 locks go on while `spare` of them refuse
-     * everything.  A replica, or a server listed twice, is then refused alone.  Nothing checks
-     * that all clients have the same `spare`: keep it equal. */
+     * spare + 3 masters are refused.  A replica, or a server listed twice, is then refused alone.
+     * Nothing checks that all clients have the same `spare`: keep it equal. */
     int spare;
 
     /* If nodes is NULL: the path of a file with the list, which redlock_open() reads.  In it a # at
@@ -314,8 +294,7 @@ typedef struct redlock_options {
      * be absolute, and replace the file as a whole. */
     const char *nodes_file;
 
-    /* Called when a master has come up or gone, or has begun or ceased to abstain.
-     * redlock_node_get() gives its state.  Changes close together come as one call. */
+    /* A master has come up or gone, or has begun or ceased to abstain: see redlock_node_get(). */
     void (*on_node)(redlock *client, unsigned node, void *data);
 
     /* This client asks for no lease.  It writes nothing on the masters, and does not tell them its
@@ -340,105 +319,75 @@ typedef struct redlock_options {
      * rediss:// is refused (E_NODES). */
     const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify;
 
-    /* How fair the waiters of this client are to the waiters of other clients.
-     *   0             fast: a lease goes on in memory, from waiter to waiter of this client, for
-     *                 the time that wait_ms tells.
-     *   1 to 500      It goes on for that number of milliseconds.  A waiter may use the place of
-     *                 another one that came that much earlier, but at most 50 ms.
+    /* How fair the waiters of this client are to those of others.
+     *   0             fast: a lease goes on in memory among the waiters of this client, see wait_ms
+     *   1 to 500      it goes on for that number of ms; a waiter may use the place of one that came
+     *                 that much earlier, but at most 50 ms
      *   REDLOCK_ZERO  strict: no lease goes on in memory, and each waiter has a place of its own.
-     *                 So no lease of this client passes a waiter of any client that a quorum of
-     *                 masters had in the queue when the lease was asked for.  A waiter is in the
-     *                 queue two round trips after the call.
-     * Strict order costs each master about a request a second from each waiter, and each handover a
-     * round trip.  For one strict order among all waiters, set REDLOCK_ZERO in all clients. */
+     * No lease of this client passes a waiter that a quorum had in the queue when it was asked for;
+     * a waiter is there two round trips after the call. Strict order costs each master about a
+     * request a second from each waiter, and each handover a round trip.  Set REDLOCK_ZERO in all
+     * clients for one order among all. */
     int64_t local_turn_ms;
 } redlock_options;
 
-/*
- * Starts a client, which begins to connect at once.  You may ask for leases at once.
- *
+/* Starts a client, which begins to connect at once.  You may ask for leases at once.
  *   client   receives the client, to be freed with redlock_free(); NULL on failure
  *   loop     a loop of libev, which must outlive the client.  The client keeps it alive (ev_ref)
- *            only while redlock_is_busy().  NULL: the client shows a descriptor, redlock_fd().
- *            (ev_default_loop() returns NULL too, where libev cannot make a loop.)
+ *            only while redlock_is_busy().  NULL: the client shows a descriptor, redlock_fd()
  *   options  NULL for the defaults
  *   why, why_size   a buffer and its bytes, for a sentence on failure; may be NULL, 0
- * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM.
- */
+ * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct ev_loop *loop,
                                                        const redlock_options *options, char *why,
                                                        size_t why_size);
 
-/*
- * Orderly end: refuses new leases, cancels acquires, releases what is held, and calls `closed` once
+/* Orderly end: refuses new leases, cancels acquires, releases what is held, and calls `closed` once
  * (may be NULL) when each owed release was answered or `patience_ms` passed (0: at once;
- * REDLOCK_FOREVER: no limit).  It does not wait for a master that it cannot reach, for half a
- * second and two attempts, once a quorum of the others has given the names back. left   the number
- * of releases that were still owed; these keys go when their ttl ends Callbacks of leases come
- * meanwhile, before `closed`: NOT_ACQUIRED with E_CLOSED, RELEASED, which has E_UNAVAILABLE if the
- * release was not confirmed.  A second call does nothing, nor does a call in a forked child.  You
- * still free the client, in `closed` or later.
- */
+ * REDLOCK_FOREVER: no limit).  It does not wait for a master that it cannot reach for half a second
+ * once a quorum of the others has given the names back.  `left` is the number of releases still
+ * owed; these keys go when their ttl ends.  Callbacks of leases come before `closed`: NOT_ACQUIRED
+ * with E_CLOSED, RELEASED (E_UNAVAILABLE: not confirmed).  A second call does nothing, nor does one
+ * in a forked child.  You still free the client, in `closed` or later. */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
                                void *data);
 
-/*
- * Frees the client and all its leases at once; no callback comes any more.  Inside a callback it
- * takes effect when that has returned.  Releases that were not sent yet are not sent: call
- * redlock_close() first, unless the process ends anyhow.  NULL is allowed.
- */
+/* Frees the client and all its leases at once; no callback comes any more.  In a callback it takes
+ * effect when that has returned.  Releases that were not sent stay unsent: redlock_close() first,
+ * unless the process ends anyhow.  NULL is allowed. */
 REDLOCK_API void redlock_free(redlock *client);
 
-/* ---- Without libev --------------------------------------------------------
- *
- * Watch the descriptor of a client that was opened with a NULL loop for reading, level-triggered,
- * and call redlock_process() each time when it is readable, as the program at the head does.
- * There are no timers to set: it becomes readable when a lease has to be renewed or is lost, and
- * when you have asked for something outside of a callback.  examples/loops has programs for poll(),
- * libuv, libevent, GLib, sd-event and Python's asyncio.  Link libevent before this library, for
- * libev has functions of the same names.
- */
+/* ---- Without libev: watch redlock_fd() for reading, level-triggered, and call redlock_process()
+ * when it is readable, as the program at the head does.  You set no timers: it becomes readable
+ * when a lease has to be renewed or is lost, and after your calls.  examples/loops has poll(),
+ * libuv, libevent (link it before this library: libev has functions of its names), GLib, sd-event
+ * and asyncio. */
 
-/*
- * The descriptor of the client, the same until redlock_free(), and close-on-exec.  Watch it, and do
- * not read, close or replace it.  Stop watching it before redlock_free(); where a callback frees
- * the client, it is open until redlock_process() returns.  Whatever closes all descriptors, as
- * daemons do, must come before redlock_open(). Returns -1 if the client runs on a loop of libev,
- * and in a forked child.
- */
+/* The descriptor, the same until redlock_free(), and close-on-exec: do not read, close or replace
+ * it.  Stop watching it before redlock_free(); in a callback it stays open until redlock_process()
+ * returns.  A program that closes all descriptors, as daemons do, does so before redlock_open().
+ * -1 for a client on a loop of libev, and in a forked child. */
 REDLOCK_API int redlock_fd(const redlock *client);
 
-/*
- * Reads what the masters have sent, carries out your calls, calls your callbacks, writes to the
- * masters, and never waits.  Call it at any time; right after an acquire it saves a turn of the
- * loop.  All calls must come from one thread.
- *
- * Returns
+/* Reads what the masters have sent, carries out your calls, calls your callbacks, writes to the
+ * masters, and never waits.  Call it at any time, from one thread.  Returns
  *   REDLOCK_OK   also if a callback has freed the client
- *   E_STATE      refused, and nothing was done: called inside a callback, or by another thread
+ *   E_STATE      nothing was done: called inside a callback, or by another thread
  *   E_ARGUMENT   the client runs on a loop of libev
  *   E_FORKED     this is a forked child; nothing was done, or it was a callback that forked
- *   E_SYSTEM     your program has closed the descriptor.  The call did what is due, so leases end
- *                and a program that goes on calling hears LOST; but it hears no master any more:
- *                free the client.
- */
+ *   E_SYSTEM     your program has closed the descriptor.  What was due was done, so leases end and
+ *                LOST comes; but the client hears no master any more: free it. */
 REDLOCK_API redlock_code redlock_process(redlock *client);
 
-/*
- * Milliseconds until redlock_process() must be called, if the descriptor does not become readable
- * earlier, rounded up; 0: now; -1: never, and for a loop of libev or in a forked child.  The
- * machine's suspend counts.  If you watch the descriptor you do not need this.  A program that
- * sleeps so long without watching keeps its leases, but hears answers at the end of the sleep: an
- * acquire or a renewal then takes up to request_timeout_ms, and its validity is shorter by that.
- */
+/* Milliseconds, rounded up, until redlock_process() must be called if the descriptor does not
+ * become readable earlier; suspend counts.  0: now.  -1: never; a loop of libev; a forked child. If
+ * you watch the descriptor you do not need this.  A program that sleeps as long without watching
+ * keeps its leases, but an acquire or renewal takes up to request_timeout_ms. */
 REDLOCK_API int redlock_next_timeout_ms(const redlock *client);
 
-/*
- * True while the client waits for something besides its idle connections: a lease, an owed release,
- * its first connections, a callback to come.  A program that ends when nothing is left to do may go
- * by it.  False in a forked child.
- */
+/* True while the client waits for something besides idle connections: a lease, an owed release, its
+ * first connections, a callback to come.  False in a forked child. */
 REDLOCK_API bool redlock_is_busy(const redlock *client);
 
 /* A sentence about the last call on this client that returned an error: what was wrong and what to
@@ -449,9 +398,9 @@ REDLOCK_API const char *redlock_last_error(const redlock *client);
 }
 #endif
 
-#include "redlock/leases.h" /* leases: asking, holding, changing, giving back */
-#include "redlock/look.h"   /* looking: who has a name, who waits for it, which names there are */
-#include "redlock/nodes.h"  /* what is going on: the masters, the counters */
-#include "redlock/sync.h"   /* the same for threads that wait */
+#include "redlock/leases.h"
+#include "redlock/look.h"
+#include "redlock/nodes.h"
+#include "redlock/sync.h"
 
 #endif

@@ -21,12 +21,11 @@ typedef enum redlock_event_kind {
     REDLOCK_NOT_EXTENDED, /* redlock_lease_extend() failed; the lease is still valid for valid_ms */
     REDLOCK_AT_RISK,      /* still yours, but on a bare quorum, or a renewal missed the quorum */
     REDLOCK_HEALTHY,      /* no longer at risk */
-    REDLOCK_LOST,         /* final; told valid_ms BEFORE the lease ends: stop now */
+    REDLOCK_LOST,         /* final; comes valid_ms BEFORE the lease ends: stop now */
     REDLOCK_RELEASED,     /* final; event->code tells whether the lease was still yours */
-    REDLOCK_CHANGED, /* redlock_lease_downgrade(): readers can come in.  redlock_lease_upgrade():
-                      * from now on the lease is exclusive */
-    REDLOCK_NOT_CHANGED, /* redlock_lease_upgrade() failed; the lease is what it was */
-    REDLOCK_ANNOUNCED    /* a quorum of masters says what was given to redlock_lease_announce() */
+    REDLOCK_CHANGED,      /* downgrade: readers can come in; upgrade: the lease is exclusive now */
+    REDLOCK_NOT_CHANGED,  /* redlock_lease_upgrade() failed; the lease is what it was */
+    REDLOCK_ANNOUNCED     /* a quorum of masters has the value of redlock_lease_announce() */
 } redlock_event_kind;
 
 /* The answer of one master. */
@@ -35,13 +34,11 @@ typedef enum redlock_vote_kind {
     REDLOCK_VOTE_GRANTED,     /* acquire, renewal: the master has the lease */
     REDLOCK_VOTE_HEALED,      /* renewal: the master had lost the lease and took it again */
     REDLOCK_VOTE_HELD,        /* another holder has the name: see holder, remaining_ms */
-    REDLOCK_VOTE_FREE,        /* renewal, release, look: no holder has the name; a master that
-                               * abstains, and may have forgotten one, is ABSTAINS instead */
+    REDLOCK_VOTE_FREE,        /* renewal, release, look: no holder has the name */
     REDLOCK_VOTE_RELEASED,    /* release: the lease was still ours and is given back */
     REDLOCK_VOTE_REFUSED,     /* the master answered with an error: see text */
     REDLOCK_VOTE_TIMEOUT,     /* no answer in time; what the master did is unknown */
-    REDLOCK_VOTE_UNREACHABLE, /* no connection, none that may be used yet (the master is mute), or
-                               * lost before the answer: see text */
+    REDLOCK_VOTE_UNREACHABLE, /* no connection that may be used, or lost before the answer: text */
     REDLOCK_VOTE_ABSTAINS     /* the master restarted; it votes again in remaining_ms */
 } redlock_vote_kind;
 
@@ -51,9 +48,8 @@ typedef enum redlock_vote_kind {
 typedef struct redlock_vote {
     const char *node; /* the master, as "127.0.0.1:7101"; never with its password */
     redlock_vote_kind kind;
-    const char *holder;   /* HELD: value of the key (token, label); NULL unknown; for readers,
-                           * who share the name, REDLOCK_READERS; where permits are out or
-                           * waited for and nobody holds the name itself, REDLOCK_PERMITS */
+    const char *holder;   /* HELD: value of the key (token, label); NULL unknown; REDLOCK_READERS
+                           * for readers; REDLOCK_PERMITS where only permits are out */
     int64_t remaining_ms; /* HELD: left of the holder's ttl, -1 unknown, -2 never expires */
     const char *text;     /* REFUSED, UNREACHABLE: why, never ""; else "" */
 } redlock_vote;
@@ -67,10 +63,8 @@ typedef struct redlock_event {
     redlock_code code;  /* REDLOCK_OK, or the reason */
     unsigned masters;   /* N */
     unsigned quorum;    /* (N + spare + 2) / 2 */
-    unsigned granted;   /* masters that have the lease and are connected, as far as known
-                         * at this moment.  It may be below the quorum, also at ACQUIRED,
-                         * when connections broke after the grant; the grants stand, and
-                         * valid_ms counts them */
+    unsigned granted;   /* masters that have the lease and are connected now.  It may be below the
+                         * quorum: grants of lost connections stand, and valid_ms counts them */
     int64_t valid_ms;   /* validity left when the event was made; 0 once it is over */
     unsigned rounds;    /* rounds that this acquire took so far */
     int64_t elapsed_ms; /* since the call that asked for the lease was carried out */
@@ -78,16 +72,14 @@ typedef struct redlock_event {
     const redlock_vote *const *votes; /* one for each master, in the order of the list */
     const char *text;                 /* one line for people: what happened and why */
     unsigned spare;  /* options.spare: the number of masters that may be wrong at once */
-    int64_t ends_ms; /* LOST: as valid_ms, but negative if LOST is told late (the process
-                      * was stopped, the machine asleep): the time since the lease ended.
-                      * With E_GONE it may have ended earlier.  Else valid_ms. */
+    int64_t ends_ms; /* as valid_ms, but below 0 if LOST comes late, as after a suspend: since then
+                      * the lease is over.  With E_GONE it may have ended earlier */
 } redlock_event;
 
 /* `event`, and all that it points to, lives until the callback returns; `data` is yours. */
 typedef void redlock_lease_callback(redlock_lease *lease, const redlock_event *event, void *data);
 
-/* How a lease has a name.  Every other value is refused: a byte that nobody has set hardly makes
- * one of these. */
+/* How a lease has a name; every other value is refused. */
 typedef enum redlock_mode {
     REDLOCK_EXCLUSIVE = 0,
     REDLOCK_SHARED = 0x5ead0e50, /* with other readers */
@@ -107,12 +99,11 @@ typedef struct redlock_lease_options {
     /* How long to wait while others hold the lease: first come, first served among the waiters of
      * all clients, and the release hands it over.  0: one try.  REDLOCK_FOREVER: until
      * redlock_lease_release().
-     *   Waiters of one client share: they hand a lease over in memory for 50 ms (doc/design has the
-     * cases), and one that comes up to 50 ms after another may use its place in the queue; the
-     * client's local_turn_ms sets other times, or none.  A client that reaches no quorum has no
-     * place.  The masters hand a lease over for 3 s at most,
-     * which valid_ms counts; the library renews it to its ttl within half a second, with no_renew
-     * too. */
+     *   Waiters of one client share: they hand a lease over in memory for 50 ms, and one that comes
+     * up to 50 ms after another may use its place in the queue (local_turn_ms of the client sets
+     * other times, or none).  A client that reaches no quorum has no place.  The masters hand a
+     * lease over for 3 s at most, which valid_ms counts; within half a second the library renews it
+     * to its ttl, with no_renew too. */
     int64_t wait_ms;
 
     /* LOST comes this long before the lease ends, and ACQUIRED only if more than this is left.
@@ -167,11 +158,11 @@ typedef struct redlock_lease_options {
 #define REDLOCK_PERMITS_BYTES_MAX 262144 /* K times the bytes of the name, prefix included */
 
 #define REDLOCK_FOREVER INT64_MAX
-/* A name is 1 to REDLOCK_NAME_MAX bytes, prefix included, of any value; with the prefix it must not
- * begin with "redlock:".  For a longer name lock a hash of it.  Readers have a name shared, a
- * writer has it exclusively, without any other lease.  A waiting writer keeps new readers out, and
- * readers next to each other in the queue get the name together. The elements of an array of names
- * have the size of the first. */
+
+/* A name is 1 to REDLOCK_NAME_MAX bytes, prefix included, of any value, but must not begin with
+ * "redlock:".  For a longer one lock a hash of it.  Readers have a name shared, a writer has it
+ * exclusively, alone.  A waiting writer keeps new readers out.
+ * The elements of an array of names have the size of the first. */
 typedef struct redlock_name {
     size_t size; /* sizeof(redlock_name) */
     const void *bytes;
@@ -190,27 +181,22 @@ static inline redlock_name redlock_name_of(const char *text)
     name.length = text ? strlen(text) : 0;
     return name;
 }
-/*
- * Asks for a lease on one name (a C string), or on several at once: all or none, in any order,
+
+/* Asks for a lease on one name (a C string), or on several at once: all or none, in any order,
  * without duplicates.
- *
- * The callback gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any number of AT_RISK, HEALTHY,
- * EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED, ANNOUNCED; then LOST, RELEASED, or LOST and, after
- * a redlock_lease_release(), RELEASED.  ACQUIRED comes only if a quorum granted the lease and more
- * than the margin is left, tested immediately before the callback.  Codes of NOT_ACQUIRED: E_HELD
- * (as a quorum answered last, another holder or a waiter has a name), E_UNAVAILABLE (too few
- * masters answered; event->votes has the reasons), E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY, and
- * E_REPLICA, E_SAME_MASTER, E_NO_MASTER where the list leaves no quorum.
- *   A callback may acquire again in NOT_ACQUIRED and LOST.  Without wait_ms each E_HELD then costs
- * the masters a round trip, and other codes may come at once, though other watchers of the loop get
+ *   The callback gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any number of AT_RISK,
+ * HEALTHY, EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED, ANNOUNCED; then LOST, RELEASED, or LOST
+ * and, after a redlock_lease_release(), RELEASED.  ACQUIRED comes only if a quorum granted the
+ * lease and more than the margin is left, tested immediately before the callback.  Codes of
+ * NOT_ACQUIRED: E_HELD (as a quorum answered last, another holder or a waiter has a name),
+ * E_UNAVAILABLE (too few masters answered; event->votes has the reasons), E_TOO_SLOW, E_CANCELLED,
+ * E_CLOSED, E_MEMORY, and E_REPLICA, E_SAME_MASTER, E_NO_MASTER where the list leaves no quorum. A
+ * callback may acquire again in NOT_ACQUIRED and LOST.  Without wait_ms each E_HELD then costs the
+ * masters a round trip, and other codes may come at once, though other watchers of the loop get
  * their turns.  Set wait_ms instead: then the library waits.
- *
- *   lease     receives the handle, to be freed with redlock_lease_free()
- *   options   NULL for the defaults
- *   callback  required; `data` is handed to it
+ *   `lease` receives the handle, to be freed with redlock_lease_free(); `options` may be NULL.
  * Returns REDLOCK_OK (the outcome follows), or at once E_NAME, E_TTL, E_ARGUMENT, E_MEMORY,
- * E_CLOSED, E_FORKED: then *lease is NULL and no callback comes.
- */
+ * E_CLOSED, E_FORKED: then *lease is NULL and no callback comes. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire(redlock *client, redlock_lease **lease,
                                                           const char *name,
                                                           const redlock_lease_options *options,
@@ -220,15 +206,12 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_acquire_names(
     redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
     const redlock_lease_options *options, redlock_lease_callback *callback, void *data);
 
-/*
- * Takes charge of a lease that another process acquired, by its token: renews it on all masters
+/* Takes charge of a lease that another process acquired, by its token: renews it on the masters
  * that vote, and never sets it where it is gone.  ACQUIRED: a quorum still had it.  NOT_ACQUIRED
- * with E_GONE: no quorum can have it any more; with E_UNAVAILABLE: that is not known.  A failed
- * attach leaves the lease as it is.  Masters that abstain are not asked.
- *   One process alone may have a token: if another one gives it back, LOST follows.  A name that
- * the lease has shared must be given as shared.  The fence stays what the first holder knows:
- * options->fence is refused, and wait_ms is not used.  Returns as redlock_acquire_names().
- */
+ * with E_GONE: no quorum can have it; with E_UNAVAILABLE: that is not known, and the lease stays as
+ * it is.  One process alone may have a token: if another gives it back, LOST follows.  A name that
+ * the lease has shared must be given as shared.  options->fence is refused, for only the first
+ * holder knows the fence; wait_ms is not used.  Returns as redlock_acquire_names(). */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redlock_lease **lease,
                                                          const redlock_name *names, size_t count,
                                                          const char *token,
@@ -236,44 +219,33 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redloc
                                                          redlock_lease_callback *callback,
                                                          void *data);
 
-/*
- * Gives back, by its token, a lease that another process acquired, or with REDLOCK_SLOT one permit
+/* Gives back, by its token, a lease that another process acquired, or with REDLOCK_SLOT one permit
  * of a name.  RELEASED comes once, as after redlock_lease_release().  The word of a master that
  * abstains confirms nothing, so E_UNAVAILABLE may come though all have deleted the token.  Returns
- * as redlock_acquire_names(); free the handle.
- */
+ * as redlock_acquire_names(); free the handle. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_release_token(
     redlock *client, redlock_lease **lease, const redlock_name *names, size_t count,
     const char *token, redlock_lease_callback *callback, void *data);
 
-/*
- * Validity left, in ms rounded down; 0 when the lease is not held: not yet, not any more, being
+/* Validity left, in ms rounded down; 0 when the lease is not held: not yet, not any more, being
  * released; 0 for NULL.  It reads CLOCK_BOOTTIME at each call, so it is right even when the loop is
  * late.  Call it before each step that needs the lock: a lease is not a mutex that waits for you.
  */
 REDLOCK_API int64_t redlock_lease_valid_for(const redlock_lease *lease);
 
-/*
- * The fencing token of the lease, for the protected resource to check: a holder that paused past
- * its lease may still write, and only the resource can refuse it.  doc/fencing.md has how, for
- * files, SQL, Redis and object stores.
- *
- * A positive integer below 2^53.  If one acquire had ended before another sent its first request,
+/* The fencing token of the lease, for the protected resource to check: a holder that paused past
+ * its lease may still write, and only the resource can refuse it (doc/fencing.md).
+ *   A positive integer below 2^53.  If one acquire had ended before another sent its first request,
  * its fence is smaller, for any common name.  Readers beside each other may have equal fences.  All
  * names of the lease have the same one; renewals keep it, redlock_lease_upgrade() does not.  Fences
  * grow across restarts of masters while their wall clocks agree within clock_skew_ms, and while no
  * more than options.spare masters are wrong.
- *
- * 0 before ACQUIRED, for a lease that asked for none, and for NULL; then it stays until you free
- * the handle.
- */
+ *   0 before ACQUIRED, for a lease that asked for none, and for NULL; then it stays. */
 REDLOCK_API int64_t redlock_lease_fence(const redlock_lease *lease);
 
-/*
- * The slot of a lease that is one of K permits: 0 to K - 1.  No two clients have the same slot of a
+/* The slot of a lease that is one of K permits: 0 to K - 1.  No two clients have the same slot of a
  * name at once, so it can be the number of a worker, a port or a folder; fences grow for each slot.
- * Known from ACQUIRED on until you free the handle.  -1 before, without permits, and for NULL.
- */
+ * Known from ACQUIRED on until you free the handle.  -1 before, without permits, and for NULL. */
 REDLOCK_API int redlock_lease_slot(const redlock_lease *lease);
 
 typedef struct redlock_place {
@@ -282,75 +254,60 @@ typedef struct redlock_place {
     int64_t expires_ms; /* until the holder's lease expires unless renewed; -1 unknown or never */
 } redlock_place;
 
-/*
- * The place in the queue of a lease that waits, as the masters told it at the last refresh (each
+/* The place in the queue of a lease that waits, as the masters told it at the last refresh (each
  * second or so).  The time that the call takes grows with the waiters of this client.
  * Returns REDLOCK_OK; E_STATE: the lease is not in the queue, or no quorum answers; E_ARGUMENT,
- * E_FORKED.
- */
+ * E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *place);
 
-/*
- * Renews now, and with ttl_ms > 0 for that ttl from now on.  EXTENDED or NOT_EXTENDED
+/* Renews now, and with ttl_ms > 0 for that ttl from now on.  EXTENDED or NOT_EXTENDED
  * (E_UNAVAILABLE, E_MAX_HOLD) follows, or LOST or RELEASED instead.  An upgrade under way ends
  * first.
- * Returns REDLOCK_OK, E_STATE (not held, or an extend is under way), E_TTL, E_FORKED.
- */
+ * Returns REDLOCK_OK, E_STATE (not held, or an extend is under way), E_TTL, E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_extend(redlock_lease *lease, int64_t ttl_ms);
 
-/*
- * Makes a writer a reader: from this call on the lease has all its names shared, and keeps writers
+/* Makes a writer a reader: from this call on the lease has all its names shared, and keeps writers
  * out without a gap.  It cannot fail: the library repeats it until a quorum knows, past max_hold_ms
  * too.  CHANGED follows, or LOST or RELEASED instead.  The fence stays.
  * Returns REDLOCK_OK, E_STATE (not held, all shared already, or a change is under way), E_FORKED.
  */
 REDLOCK_API redlock_code redlock_lease_downgrade(redlock_lease *lease);
 
-/*
- * Makes a reader the writer if it is the only reader on a quorum of masters: one try, which never
- * waits, for two readers that waited for each other would wait for ever.  It passes writers that
- * wait.  Until CHANGED comes the lease is a reader's; then all its names are exclusive, and a
- * fenced lease has a new, larger fence.  NOT_CHANGED: it stayed a reader's all the time; the code
- * is E_HELD (others read one of the names), E_UNAVAILABLE, E_MAX_HOLD or E_MEMORY.  LOST or
- * RELEASED may come instead.  Nothing is renewed during an upgrade: let time pass before you try
- * again. Returns REDLOCK_OK, E_STATE (not held, no name shared, attached, or a change is under
- * way), E_FORKED.
- */
+/* Makes a reader the writer if it is the only reader on a quorum of masters.  It tries once and
+ * never waits, for two readers that waited for each other would wait for ever; it passes writers
+ * that wait.  Until CHANGED comes the lease is a reader's; then all its names are exclusive, and a
+ * fenced lease has a new, larger fence.  NOT_CHANGED: it stayed a reader's all the time; E_HELD
+ * (others read one of the names), E_UNAVAILABLE, E_MAX_HOLD or E_MEMORY.  LOST or RELEASED may come
+ * instead.  Nothing is renewed during an upgrade: let time pass before you try again.
+ * Returns REDLOCK_OK, E_STATE (not held, no name shared, attached, or a change is under way),
+ * E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_upgrade(redlock_lease *lease);
 
 /* The lease has a name shared.  Ask redlock_lease_valid_for() as well: of a lease that is over this
  * may say anything.  False for NULL. */
 REDLOCK_API bool redlock_lease_is_shared(const redlock_lease *lease);
 
-/*
- * Ends validity at once.  Then the next waiter of this client gets the lease in memory, or the
+/* Ends validity at once.  Then the next waiter of this client gets the lease in memory, or the
  * masters that may have it get the release.  RELEASED follows, with code
- *   REDLOCK_OK             a quorum confirmed that the lease was still ours, or the next waiter got
- *                          it in memory, still valid: there was no other holder before
- *   REDLOCK_E_GONE         too few masters still had it for a quorum, or LOST came before
- *   REDLOCK_E_UNAVAILABLE  too few masters that vote answered in time to tell; the library repeats
- *                          the release in the background
- * A release during the acquire cancels it (NOT_ACQUIRED, E_CANCELLED).
- * Returns REDLOCK_OK, E_STATE after NOT_ACQUIRED, RELEASED or a first call, E_FORKED.
- */
+ *   OK             a quorum confirmed that the lease was still ours, or the next waiter got it
+ * while it was valid: there was no other holder before E_GONE         too few masters still had it
+ * for a quorum, or LOST came before E_UNAVAILABLE  too few masters that vote answered in time; the
+ * library repeats the release A release during the acquire cancels it (NOT_ACQUIRED, E_CANCELLED).
+ * Returns REDLOCK_OK, E_STATE after NOT_ACQUIRED, RELEASED or a first call, E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
 
-/*
- * Frees the handle and leaves the lease to its ttl, for another process to redlock_attach() or
+/* Frees the handle and leaves the lease to its ttl, for another process to redlock_attach() or
  * redlock_release_token().  No callback comes any more, and after the call the library writes no
  * renewal.  One that is on its way does not take the names again after another process has given
  * them back by this library.  A lease from the queue may have 3 s at most (see wait_ms):
  * redlock_lease_extend() it first.
  * Returns REDLOCK_OK; E_STATE: not held, or it was downgraded or upgraded, be it in vain; E_FORKED.
- * After an error the handle lives on.
- */
+ * After an error the handle lives on. */
 REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 
-/*
- * Frees the handle, in any state, inside its own callback too.  The library releases a lease that
+/* Frees the handle, in any state, inside its own callback too.  The library releases a lease that
  * is held or being acquired in the background; one that is still being attached stays as it is.
- * NULL is allowed.
- */
+ * NULL is allowed. */
 REDLOCK_API void redlock_lease_free(redlock_lease *lease);
 
 /* The token that the masters hold for this lease, with its label; "" before the first round.  Each

@@ -1,11 +1,6 @@
 /*
- * redlock/look.h - looking: who has a name, who waits for it, and which names there are.
- *
- * redlock.h includes this file, and is where its contract stands.  All of this changes nothing on
- * the masters, so a client with options.looks_only may use it.
- *
- *   redlock_look_begin()    asks all masters about one name, or several
- *   redlock_survey_begin()  goes through the keys of all masters for the names
+ * redlock/look.h - who has a name, who waits for it, and which names there are.  redlock.h includes
+ * this file, and its contract holds here.  Nothing here changes anything on the masters.
  */
 #include "../redlock.h" /* before the guard, as in redlock/leases.h */
 
@@ -16,111 +11,80 @@
 extern "C" {
 #endif
 
-/* ---- Who has a name, and who waits for it ------------------------------------ */
+#define REDLOCK_TOKENS_TOLD_MAX 600 /* tokens in one list of one master */
 
-#define REDLOCK_TOKENS_TOLD_MAX 600 /* tokens that a master can tell in one list */
+typedef struct redlock_look redlock_look; /* until redlock_look_free() */
 
-/* A look under way, until redlock_look_free(). */
-typedef struct redlock_look redlock_look;
-
-/* Options of one look.  Set `size` to sizeof(redlock_look_options), and every other byte to 0. */
 typedef struct redlock_look_options {
     size_t size;
-
-    /* The most tokens that a master tells in each list: 1 to REDLOCK_TOKENS_TOLD_MAX; 0: 16. */
-    int tokens;
-
-    /* The look waits for the answer of every master that is connected, for as long as a request
-     * may take, and not for a quorum alone. */
-    bool all_answers;
+    int tokens;       /* the most that a master tells in each list, to TOKENS_TOLD_MAX; 0: 16 */
+    bool all_answers; /* wait for every master that is connected, and not for a quorum alone */
 } redlock_look_options;
 
-/* Some processes, all of which the master counts, and some of which it names. */
+/* Processes, all of which the master counts, and the first of which it names.  It never grows. */
 typedef struct redlock_crowd {
-    unsigned count;            /* the number of all */
-    size_t told;               /* the number of tokens; at most options.tokens */
-    const char *const *tokens; /* the tokens of the first ones, each with its label */
+    unsigned count;
+    size_t told;               /* the number of tokens */
+    const char *const *tokens; /* each with its label */
 } redlock_crowd;
 
-/* What one master says.  The fields behind remaining_ms are empty unless `kind` is HELD. */
+/* What one master says.  From `waiters` on all is empty unless `kind` is HELD. */
 typedef struct redlock_view {
     const char *node;          /* the master, as "127.0.0.1:7101"; never with its password */
     redlock_vote_kind kind;    /* HELD, FREE, or why the master said neither: ABSTAINS, REFUSED,
                                 * TIMEOUT, UNREACHABLE; NONE: the look did not wait for it */
     const char *text;          /* REFUSED, UNREACHABLE: why, never ""; else "" */
-    const char *holder;        /* HELD: value of the key (token, label); NULL unknown; for readers,
-                                * who share the name, REDLOCK_READERS; where permits are out or
-                                * waited for and nobody holds the name itself, REDLOCK_PERMITS */
-    int64_t remaining_ms;      /* HELD: left of the holder's ttl, -1 unknown, -2 never expires;
-                                * ABSTAINS: left until the master votes again; else -1 */
+    const char *holder;        /* HELD: as in redlock_vote */
+    int64_t remaining_ms;      /* HELD: as in redlock_vote; ABSTAINS: until it votes; else -1 */
     redlock_crowd waiters;     /* those in the queue, the next one first */
-    redlock_crowd readers;     /* those who share the name; none: it is held exclusively */
+    redlock_crowd readers;     /* none: the name is held exclusively */
     unsigned permits;          /* of one name: K, the largest that a client asked for in the last
-                                * hour, or as many as are seen to be; 0: it is not about permits */
+                                * hour, or as many as are out; 0: it is not about permits */
     redlock_crowd permits_out; /* those who have a permit, by slot */
 } redlock_view;
 
 typedef struct redlock_look_result {
-    size_t size;        /* sizeof(redlock_look_result), as the library has it */
-    redlock_code code;  /* OK: a quorum answered.  E_UNAVAILABLE: it did not; E_CLOSED; or, where
-                         * the list leaves no quorum, E_REPLICA, E_SAME_MASTER, E_NO_MASTER */
+    size_t size;
+    redlock_code code;  /* OK: a quorum answered; E_UNAVAILABLE, E_CLOSED; or E_REPLICA,
+                         * E_SAME_MASTER, E_NO_MASTER: the list leaves no quorum */
     unsigned masters;   /* N */
     unsigned quorum;    /* (N + spare + 2) / 2 */
-    unsigned spare;     /* options.spare of the client: how many masters may be wrong at once */
+    unsigned spare;     /* options.spare of the client */
     unsigned agreed;    /* the most masters that name the same holder; 0: none names one */
     int64_t elapsed_ms; /* since the look was carried out */
     const redlock_view *const *views; /* one for each master, in the order of the list */
     const char *text;                 /* one line for people: who has the name, or why not known */
 } redlock_look_result;
 
-/* `result` and all that it points to live until the callback returns; `data` is yours. */
 typedef void redlock_look_callback(redlock_look *look, const redlock_look_result *result,
                                    void *data);
 
-/*
- * Asks every master for the holder of the names, and for their waiters.  Of several names each
- * master tells of the first that is held there, and of no permits.  `callback` is called once.
- *
- * The look ends once a quorum agrees on the holder, or that all names are free, and the other
- * masters have had as long again; see also options.all_answers.  A master that abstains may have
- * forgotten a holder: if it has none, it counts as not answered, and its view is ABSTAINS.
- *
- * Any number of looks may be begun at once.  A client asks for 8 at a time, for fewer where the
- * masters take long.  A look that no quorum answered while others were under way, or right after
- * them, goes again before it is told.
- *
- *   look      receives the handle; free it with redlock_look_free()
- *   names     REDLOCK_SLOT: the look is at that slot of the one name; else no mode is used
- *   options   NULL for the defaults
- *   callback  required; `data` is handed to it
- * Returns REDLOCK_OK (the callback follows), or at once E_ARGUMENT, E_NAME, E_MEMORY, E_CLOSED,
- * E_FORKED; then *look is NULL and the callback is never called.
- */
+/* Asks every master for the holder of the names, and for their waiters, and calls back once.  Of
+ * several names a master tells of the first that is held there, and of no permits; a name with
+ * REDLOCK_SLOT is that slot.  The look ends once a quorum agrees, and the other masters have had as
+ * long again.  A master that abstains and has no holder counts as not answered: it may have
+ * forgotten one.  Begin any number of looks: the client asks for some at a time.
+ * Free the handle.  `options` may be NULL.  Returns as redlock_acquire_names(). */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_look_begin(
     redlock *client, redlock_look **look, const redlock_name *names, size_t count,
     const redlock_look_options *options, redlock_look_callback *callback, void *data);
 
-/* Ends the look, in its own callback too; no callback is called any more.  NULL is allowed. */
+/* No callback comes any more.  NULL is allowed; may be called in the callback. */
 REDLOCK_API void redlock_look_free(redlock_look *look);
 
-/* ---- Which names there are -------------------------------------------------- */
+/* ---- Which names there are ---- */
 
-/* A survey under way, until redlock_survey_free(). */
-typedef struct redlock_survey redlock_survey;
+typedef struct redlock_survey redlock_survey; /* until redlock_survey_free() */
 
-/* Options of one survey.  Set `size` to its sizeof, and every other byte to 0. */
 typedef struct redlock_survey_options {
     size_t size;
-
-    /* The survey tells also each name that may be a lock of other software: a string of at most
-     * 256 bytes that expires.  Else it tells a name with a foreign value only if somebody waits
-     * for the name by this library. */
-    bool foreign;
+    bool foreign; /* also names that may be locks of other software: strings of at most 256 bytes
+                   * that expire.  Else a foreign value counts only where somebody waits */
 } redlock_survey_options;
 
 /* What one master has told next.  It may tell a name more than once. */
 typedef struct redlock_survey_page {
-    size_t size;                      /* sizeof(redlock_survey_page), as the library has it */
+    size_t size;
     unsigned node;                    /* the index of the master */
     redlock_code code;                /* OK; E_UNAVAILABLE: it tells no more, text says why */
     bool last;                        /* it has told all, or tells no more */
@@ -129,32 +93,23 @@ typedef struct redlock_survey_page {
     size_t count;
     uint64_t looked_at; /* keys so far, about */
     uint64_t keys;      /* of its database */
-    uint64_t left_out;  /* names so far that are too long for an answer: above 130,000 bytes
-                         * together with those that the master keeps beside them */
+    uint64_t left_out;  /* names so far that are too long for an answer, above 130,000 bytes */
 } redlock_survey_page;
 
-/* `page` and all that it points to live until the callback returns; `data` is yours. */
 typedef void redlock_survey_callback(redlock_survey *survey, const redlock_survey_page *page,
                                      void *data);
 
-/*
- * Goes through the keys of every master for the names that are held, waited for, or have permits
- * out, beginning with the prefix of the client.  What a page tells was so on one master at some
- * time since this call.  A name that is taken or given back meanwhile may be missing or free.
- *
- * `callback` gets what each master says, about 250 keys at a time (about a millisecond of the
- * master's time), until each has told `last`.  A master that went is not asked again.  A master
- * that lies may never tell `last`: a program that must go on frees the survey after some time.
- *
- * The user of the masters needs the right to scan, dbsize and getrange, and to the keys.
- * `options` may be NULL.  The handle is to be freed.  Returns REDLOCK_OK, E_ARGUMENT, E_MEMORY,
- * E_CLOSED, E_FORKED.
- */
+/* Goes through the keys of every master for names with the client's prefix that are held, waited
+ * for, or have permits out.  A page tells what was so on one master at some time since this call.
+ * The callback gets about 250 keys at a time, a millisecond of the master's time, until each master
+ * has told `last`; a master that lies may never.  A master that went is not asked again.
+ * The user needs the rights to scan, dbsize and getrange.  Free the handle.  `options` may be NULL.
+ * Returns REDLOCK_OK, E_ARGUMENT, E_MEMORY, E_CLOSED, E_FORKED. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_survey_begin(
     redlock *client, redlock_survey **survey, const redlock_survey_options *options,
     redlock_survey_callback *callback, void *data);
 
-/* Ends the survey, in its own callback too.  NULL is allowed. */
+/* As redlock_look_free(). */
 REDLOCK_API void redlock_survey_free(redlock_survey *survey);
 
 #ifdef __cplusplus

@@ -3,21 +3,15 @@
  *
  * The calls with "sync" are for threads that wait, as those of redlock/sync.h; the others are for a
  * loop, as those of redlock.h.  The contracts of these headers hold here too.  Besides:
- *   - Every struct begins with `size`: set it to sizeof of the struct.  A field that is 0 has its
- *     default.  An unknown size, and a number outside its range, is refused before anything is
- *     done: E_ARGUMENT, and redlock_last_error() or result->text has the reason.
  *   - `timeout_ms` limits how long a call waits.  0: no limit.  REDLOCK_ZERO: the call ends as soon
  *     as the masters have answered.  Else it is above 0.
  *   - `name` comes without the prefix of the client.  Options and their strings are copied.
- *   - Free each handle before its client.  The free functions take NULL, and may be called in the
- *     handle's callback; no callback comes after them.  A handle keeps the loop alive while results
- *     may come.  What a callback gets lives until it returns; `data` is yours.
- *   - Results: E_UNAVAILABLE says that too few masters answered, E_CANCELLED that the call was
- *     ended, E_CLOSED that the client was closed; E_REPLICA, E_SAME_MASTER and E_NO_MASTER say that
- *     the list leaves no quorum.  `masters` is N.
- *   - A call of the loop may be made in any callback.  One that begins something fills its second
- *     argument: with a handle, or NULL on failure.  It returns REDLOCK_OK, E_ARGUMENT (also if the
- *     client only looks), E_NAME, E_TTL, E_CLOSED, E_FORKED, E_MEMORY.
+ *   - Free each handle before its client, in its callback too; NULL is allowed, and no callback
+ *     comes after that.  A handle keeps the loop alive while results may come.
+ *   - Results: E_UNAVAILABLE: too few masters answered; E_CANCELLED: the call was ended; E_CLOSED:
+ *     the client was; E_REPLICA, E_SAME_MASTER, E_NO_MASTER: the list leaves no quorum.
+ *   - A call of the loop returns REDLOCK_OK, E_ARGUMENT (also if the client only looks), E_NAME,
+ *     E_TTL, E_CLOSED, E_FORKED, E_MEMORY.
  *   - A call of a thread returns the code of its result, or one of those, or E_STATE in a callback:
  *     then nothing was done.  redlock_sync_close() ends its wait.  redlock_sync_cancel() ends only
  *     that of redlock_sync_campaign(): give a timeout_ms to the others.

@@ -52,14 +52,12 @@ typedef struct redlock_sync_result {
                          * with a newline; lines for which there is no room are left out */
 } redlock_sync_result;
 
-/*
- * Starts a client and its thread, and returns at once: a lease may be asked for before any master
+/* Starts a client and its thread, and returns at once: a lease may be asked for before any master
  * is reached.  The client takes four descriptors (E_SYSTEM without them), and each master one or
  * two; a master without a descriptor is down until there is one.  `client` receives the client, or
  * NULL on failure; `options` are as for redlock_open(), NULL for the defaults.  On failure `why`, a
  * buffer of `why_size` bytes that may be NULL, receives a sentence.
- * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM.
- */
+ * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_open(redlock_sync **client,
                                                             const redlock_options *options,
                                                             char *why, size_t why_size);
@@ -92,8 +90,7 @@ REDLOCK_API unsigned redlock_sync_close(redlock_sync *client, int64_t patience_m
  * The handles of its leases live on, each until it is freed. */
 REDLOCK_API void redlock_sync_free(redlock_sync *client);
 
-/*
- * Acquires a lease on one name (a C string), or on several at once (all or none), and waits for the
+/* Acquires a lease on one name (a C string), or on several at once (all or none), and waits for the
  * outcome: at most options->wait_ms and the rounds under way, each as long as a request may take.
  *   lease    receives the lease, to be freed with redlock_sync_lease_free(); NULL on failure
  *   options  as for redlock_acquire(), `reentrant` and `on_event` included; NULL: defaults.
@@ -155,8 +152,7 @@ REDLOCK_API int64_t redlock_sync_lease_fence(const redlock_sync_lease *lease);
 REDLOCK_API int redlock_sync_lease_slot(const redlock_sync_lease *lease);
 REDLOCK_API const char *redlock_sync_lease_token(const redlock_sync_lease *lease);
 
-/*
- * Extend, downgrade and upgrade wait for their outcome, and return REDLOCK_OK or
+/* Extend, downgrade and upgrade wait for their outcome, and return REDLOCK_OK or
  *   E_EXPIRED, E_GONE, E_MAX_HOLD   the lease was lost meanwhile
  *   E_CANCELLED    the lease was released meanwhile, by a thread or a close
  *   E_STATE        the lease is not held, or another thread is in such a call (an extend may go
@@ -180,8 +176,7 @@ REDLOCK_API redlock_code redlock_sync_lease_downgrade(redlock_sync_lease *lease,
 REDLOCK_API redlock_code redlock_sync_lease_upgrade(redlock_sync_lease *lease,
                                                     redlock_sync_result *result);
 
-/*
- * Ends validity at once, for every thread, then gives the lease back on every master that may have
+/* Ends validity at once, for every thread, then gives the lease back on every master that may have
  * it, and waits for their answers.  The handle must still be freed.  Of a reentrant lease only the
  * last release does that; those before it ask no master, and return OK, or E_GONE if the lease is
  * lost or over.
@@ -190,8 +185,7 @@ REDLOCK_API redlock_code redlock_sync_lease_upgrade(redlock_sync_lease *lease,
  *   E_GONE         the lease was not ours any more on a quorum, or was lost before
  *   E_UNAVAILABLE  too few masters answered in time to tell; the client repeats the release
  *   E_STATE        a thread has released the lease before
- *   E_CLOSED       the client was closed, which released the lease; or E_FORKED, E_ARGUMENT
- */
+ *   E_CLOSED       the client was closed, which released the lease; or E_FORKED, E_ARGUMENT */
 REDLOCK_API redlock_code redlock_sync_lease_release(redlock_sync_lease *lease,
                                                     redlock_sync_result *result);
 

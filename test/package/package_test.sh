@@ -97,6 +97,8 @@ says_what_is_wrong() {
 # Each header alone, as the first that a file includes.
 test_headers() {
     local header compiler standard
+    (($(cat "$root/$INCLUDEDIR"/redlock.h "$root/$INCLUDEDIR"/redlock/*.h | wc -l) <= 1500)) ||
+        die 'the headers have more than 1,500 lines: reasons go to doc/design'
     for compiler in gcc clang; do
         command -v -- "$compiler" >/dev/null || continue
         for standard in 99 11 17 2x; do
