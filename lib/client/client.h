@@ -87,7 +87,10 @@ struct redlock_lease {
     bool asked : 1, untold : 1;              /* the lease is in that queue */
     bool lost : 1;                           /* LOST was told */
     bool told : 1;                           /* an outcome was told */
-    int16_t slot;                            /* since ACQUIRED was told; -1: none */
+    union {
+        int16_t slot;   /* since ACQUIRED was told; -1: none */
+        int16_t tokens; /* inspects: the most that a master is to tell in each list */
+    };
     uint8_t operations;
     bool ended : 1;    /* NOT_ACQUIRED, RELEASED or the result of a look was told */
     bool released : 1; /* a release was asked for, or there is nothing to release */

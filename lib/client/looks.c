@@ -6,6 +6,8 @@
 #include "report.h"
 #include "sized.h"
 
+#define TOKENS_USUAL 16 /* as the script has it */
+
 static redlock_code read_options(redlock *client, const redlock_look_options *options,
                                  struct terms *terms)
 {
@@ -53,6 +55,7 @@ redlock_code redlock_look_begin(redlock *client, redlock_look **out, const redlo
         return code;
     lease->look_callback = callback;
     lease->data = data;
+    lease->tokens = (int16_t)(terms.tokens_told ? terms.tokens_told : TOKENS_USUAL);
     *out = look_of(lease);
     client_ask(lease, OP_INSPECT);
     return REDLOCK_OK;

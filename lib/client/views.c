@@ -19,11 +19,20 @@ static size_t count_lines(struct slice text)
     return count;
 }
 
+/* A master that lies may tell more tokens than it was asked for, or than it counts. */
+static size_t count_told(unsigned count, struct slice lines, size_t most)
+{
+    size_t told = count_lines(lines);
+    if (told > count)
+        told = count;
+    return told < most ? told : most;
+}
+
 /* One block: the pointers, and behind them the text, cut into its lines. */
-static redlock_crowd crowd_of(unsigned count, struct slice lines)
+static redlock_crowd crowd_of(unsigned count, struct slice lines, size_t most)
 {
     redlock_crowd crowd = {.count = count};
-    size_t told = count_lines(lines);
+    size_t told = count_told(count, lines, most);
     char **tokens = told ? malloc(told * sizeof *tokens + lines.length + 1) : NULL;
     if (!tokens)
         return crowd;
@@ -60,8 +69,10 @@ void views_note(redlock *client, const struct event *event)
         return;
     redlock_view *view = &views_of(lease)[event->master];
     forget_crowds(view);
-    view->waiters = crowd_of(peek->waiting, peek->waiters);
-    *(peek->permits ? &view->permits_out : &view->readers) = crowd_of(peek->reading, peek->readers);
+    size_t most = (size_t)lease->tokens;
+    view->waiters = crowd_of(peek->waiting, peek->waiters, most);
+    *(peek->permits ? &view->permits_out : &view->readers) =
+        crowd_of(peek->reading, peek->readers, most);
     view->permits = peek->permits;
 }
 

@@ -4,6 +4,7 @@
  * rule: N1, N2
  */
 #include "fixture.h"
+#include "liar.h"
 #include "user.h"
 
 #define LOOKS   400
@@ -310,6 +311,45 @@ CASE(test_a_slot_is_looked_at_like_a_name)
     assert_string_equal(seen.votes[0].holder, redlock_lease_token(out.lease));
     redlock_look_free(seen.look);
     take_free(&out);
+}
+
+static void count_waiters(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    (void)look;
+    *(size_t *)data = result->views[0]->waiters.told;
+}
+
+static size_t waiters_told(struct user *user, int tokens)
+{
+    redlock_name name = NAME("name");
+    redlock_look_options options = {.size = sizeof options, .tokens = tokens};
+    redlock_look *look;
+    size_t count = 0;
+    assert_code(redlock_look_begin(user->client, &look, &name, 1, &options, count_waiters, &count),
+                REDLOCK_OK);
+    AWAIT(user, count);
+    redlock_look_free(look);
+    return count;
+}
+
+/* A program may have room for as many as it asked for. */
+CASE(test_a_master_that_tells_too_many_tokens)
+{
+    static const struct lie twenty_of_18 = {
+        AT_REQUEST,
+        "*4\r\n$1\r\nh\r\n:9000\r\n:18\r\n$39\r\n"
+        "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\nq\nr\ns\nt\r\n",
+        0, THEN_SERVE};
+    struct liar *liar = liar_start(&twenty_of_18);
+    struct user other;
+    char node[64];
+    snprintf(node, sizeof node, "%s://127.0.0.1:%d", cluster_scheme(), liar_port(liar));
+    user_open(&other, NULL, &(redlock_options){.size = sizeof(redlock_options), .nodes = node});
+    assert_int_equal(waiters_told(&other, 2), 2);
+    assert_int_equal(waiters_told(&other, 0), 16);
+    assert_int_equal(waiters_told(&other, REDLOCK_TOKENS_TOLD_MAX), 18);
+    user_close(&other, 0);
+    liar_stop(liar);
 }
 
 static void refuse_options(const redlock_look_options *options, const char *says)
