@@ -177,6 +177,15 @@ static redlock_code take_options(const redlock_lease_options *options, redlock_l
     return sync_report(result, REDLOCK_E_ARGUMENT, text);
 }
 
+/* Options that redlock.h is about to refuse ask for no lease once more. */
+static bool asks_reentrant(const redlock_lease_options *o)
+{
+    bool is_mode = o->mode == REDLOCK_EXCLUSIVE || o->mode == REDLOCK_SHARED;
+    bool are_flags =
+        sized_is_flag(&o->reentrant) && sized_is_flag(&o->fence) && sized_is_flag(&o->no_renew);
+    return is_mode && are_flags && o->reentrant;
+}
+
 redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease **out,
                                         const redlock_name *names, size_t count,
                                         const redlock_lease_options *options,
@@ -192,7 +201,7 @@ redlock_code redlock_sync_acquire_names(redlock_sync *client, redlock_sync_lease
     code = take_options(options, &o, result);
     if (code)
         return code;
-    bool reentrant = sized_is_flag(&o.reentrant) && o.reentrant;
+    bool reentrant = asks_reentrant(&o);
     if (reentrant && o.permits)
         return sync_report(result, REDLOCK_E_ARGUMENT,
                            "a permit cannot be reentrant: acquire it once, and keep the handle");

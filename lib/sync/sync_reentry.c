@@ -61,6 +61,11 @@ static const redlock_name *find_name(const redlock_name *names, size_t count,
     return NULL;
 }
 
+static bool has_mode(const redlock_name *name)
+{
+    return name->mode == REDLOCK_EXCLUSIVE || name->mode == REDLOCK_SHARED;
+}
+
 /* The rest of what can be wrong with names is found when a lease is asked for. */
 static bool take_set(const redlock_name *names, size_t count, redlock_name *to)
 {
@@ -68,8 +73,9 @@ static bool take_set(const redlock_name *names, size_t count, redlock_name *to)
     if (!names || count == 0 || count > REDLOCK_NAMES_MAX)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!sized_take(&sized, &to[i], (const char *)names + i * names->size) || !to[i].bytes ||
-            to[i].length > REDLOCK_NAME_MAX || find_name(to, i, &to[i]))
+        if (!sized_take(&sized, &to[i], (const char *)names + i * names->size) ||
+            !has_mode(&to[i]) || !to[i].bytes || to[i].length > REDLOCK_NAME_MAX ||
+            find_name(to, i, &to[i]))
             return false;
     return true;
 }

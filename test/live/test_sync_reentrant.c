@@ -337,6 +337,15 @@ WITH_CLEAN_CLIENT(what_is_wrong_is_refused_as_ever)
     options = again(10000);
     options.permits = 2;
     refuse_with(client, "other", &options, REDLOCK_E_ARGUMENT, "a permit cannot be reentrant");
+    options = again(10000);
+    memset(&options.fence, 2, sizeof options.fence);
+    refuse_with(client, "wrong", &options, REDLOCK_E_ARGUMENT, "neither true nor false");
+    options = again(10000);
+    options.mode = REDLOCK_SLOT;
+    refuse_with(client, "wrong", &options, REDLOCK_E_ARGUMENT, "mode is ");
+    redlock_name slot = NAME("wrong");
+    slot.mode = REDLOCK_SLOT;
+    assert_code(try_names(client, &slot, 1, false, &lease, NULL), REDLOCK_E_ARGUMENT);
     lease = enter(client, "wrong"); /* was not disturbed */
     give_back(lease);
     give_back(lease);
