@@ -102,3 +102,79 @@ CASE(the_options_of_a_client_with_a_list)
     }
     ev_loop_destroy(loop);
 }
+
+/* ---- a look, a survey, results ---- */
+
+static void on_seen(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    (void)look, (void)result, (void)data;
+}
+
+static void on_page(redlock_survey *survey, const redlock_survey_page *page, void *data)
+{
+    (void)survey, (void)page, (void)data;
+}
+
+/* Its only other fields are a number and a flag, which may be right by chance. */
+CASE(the_options_of_a_look_and_of_a_survey)
+{
+    struct user user;
+    redlock_name name = NAME("name");
+    user_open(&user, &cluster, NULL);
+    for (int value = 2; value < 256; value++) {
+        redlock_look *look;
+        redlock_survey *survey;
+        redlock_look_options seen = {.size = sizeof seen};
+        redlock_survey_options found = {.size = sizeof found};
+        memset(&seen.all_answers, value, sizeof seen.all_answers);
+        memset(&found.foreign, value, sizeof found.foreign);
+        assert_code(redlock_look_begin(user.client, &look, &name, 1, &seen, on_seen, NULL),
+                    REDLOCK_E_ARGUMENT);
+        assert_code(redlock_survey_begin(user.client, &survey, &found, on_page, NULL),
+                    REDLOCK_E_ARGUMENT);
+        assert_true(!look && !survey);
+    }
+    user_close_clean(&user, &cluster);
+}
+
+static struct take waiter;
+
+static redlock_code get_stats(void *result)
+{
+    return redlock_stats_get(waiter.user->client, result);
+}
+
+static redlock_code get_node(void *result)
+{
+    return redlock_node_get(waiter.user->client, 0, result);
+}
+
+static redlock_code get_place(void *result)
+{
+    return redlock_lease_place(waiter.lease, result);
+}
+
+/* Behind its size there is nothing that may be written, or read. */
+static void refuses_sizes(redlock_code (*get)(void *result), size_t known)
+{
+    const size_t sizes[] = {0, 1, known - 8, known - 1, known + 1, known + 8, SIZE_MAX};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        size_t around[] = {sizes[i], 0x5a5a, 0x5a5a};
+        assert_code(get(around), REDLOCK_E_ARGUMENT);
+        assert_int_equal(around[0], sizes[i]);
+        assert_true(around[1] == 0x5a5a && around[2] == 0x5a5a);
+    }
+}
+
+CASE(results_of_another_size)
+{
+    struct user user;
+    redlock_lease_options terms = {.size = sizeof terms};
+    user_open(&user, &cluster, NULL);
+    take_ask(&waiter, &user, "name", &terms);
+    refuses_sizes(get_stats, sizeof(redlock_stats));
+    refuses_sizes(get_node, sizeof(redlock_node));
+    refuses_sizes(get_place, sizeof(redlock_place));
+    take_free(&waiter);
+    user_close_clean(&user, &cluster);
+}
