@@ -45,12 +45,14 @@ static bool are_same_names(const redlock_name *a, const redlock_name *b)
     return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
-static redlock_code take_name(redlock *client, const void *from, redlock_name *to)
+static redlock_code take_name(redlock *client, const redlock_name *names, size_t index,
+                              redlock_name *to)
 {
-    if (!sized_take(&sized_name, to, from))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, sized_name.name,
-                           ((const redlock_name *)from)->size, sized_name.sizes[0],
-                           sized_name.name);
+    if (!sized_take_element(&sized_name, to, names, index))
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "redlock_name.size of name %zu of an array that begins with %zu is not "
+                           "%zu: set it to sizeof(redlock_name)",
+                           index, names->size, sized_name.sizes[0]);
     if (to->mode == REDLOCK_EXCLUSIVE || to->mode == REDLOCK_SHARED || to->mode == REDLOCK_SLOT)
         return check_name(client, to);
     return client_fail(client, REDLOCK_E_ARGUMENT,
@@ -59,7 +61,6 @@ static redlock_code take_name(redlock *client, const void *from, redlock_name *t
                        (int)to->mode);
 }
 
-/* The caller's array has elements of the size that it tells. */
 static redlock_code take_names(redlock *client, const redlock_name *names, size_t count,
                                redlock_name *to)
 {
@@ -67,7 +68,7 @@ static redlock_code take_names(redlock *client, const redlock_name *names, size_
         return client_fail(client, REDLOCK_E_NAME, "a lease is about 1 to %d names, not %zu",
                            REDLOCK_NAMES_MAX, count);
     for (size_t i = 0; i < count; i++) {
-        redlock_code code = take_name(client, (const char *)names + i * names->size, &to[i]);
+        redlock_code code = take_name(client, names, i, &to[i]);
         if (code)
             return code;
         for (size_t j = 0; j < i; j++)

@@ -64,6 +64,19 @@ static inline bool sized_take(const struct sized *sized, void *to, const void *f
     return true;
 }
 
+/* Likewise an element of the caller's array, whose elements have the size of the first. */
+static inline bool sized_take_element(const struct sized *sized, void *to, const void *array,
+                                      size_t index)
+{
+    size_t first, size;
+    memcpy(&first, array, sizeof first);
+    const char *at = (const char *)array + index * first;
+    if (!sized_is_known(sized, first))
+        return false;
+    memcpy(&size, at, sizeof size);
+    return size == first && sized_take(sized, to, at);
+}
+
 /* Fills the caller's struct, whose size is known, as far as that goes. */
 static inline void sized_give(void *to, const void *from)
 {

@@ -73,9 +73,8 @@ static bool take_set(const redlock_name *names, size_t count, redlock_name *to)
     if (!names || count == 0 || count > REDLOCK_NAMES_MAX)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!sized_take(&sized, &to[i], (const char *)names + i * names->size) ||
-            !has_mode(&to[i]) || !to[i].bytes || to[i].length > REDLOCK_NAME_MAX ||
-            find_name(to, i, &to[i]))
+        if (!sized_take_element(&sized, &to[i], names, i) || !has_mode(&to[i]) || !to[i].bytes ||
+            to[i].length > REDLOCK_NAME_MAX || find_name(to, i, &to[i]))
             return false;
     return true;
 }

@@ -94,6 +94,16 @@ static redlock_lease *take(void)
     return lease;
 }
 
+/* The second name ends where this program says, whatever size it tells. */
+static void refuse_two_sizes(void)
+{
+    redlock_lease *lease;
+    redlock_name names[2] = {redlock_name_of("older"), redlock_name_of("program")};
+    names[1].size += sizeof(int64_t);
+    CHECK(redlock_acquire_names(client, &lease, names, 2, NULL, on_event, NULL) ==
+          REDLOCK_E_ARGUMENT);
+}
+
 static void give_back(redlock_lease *lease)
 {
     CHECK(!redlock_lease_release(lease));
@@ -299,6 +309,7 @@ int main(void)
     look_at_counters();
     look_for_names();
     look_at_name();
+    refuse_two_sizes();
     look_at_place(lease);
     give_back(lease);
     lead();
