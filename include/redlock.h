@@ -49,8 +49,8 @@
  *             return 1;
  *         over = redlock_acquire(client, &lease, "report", NULL, on_event, NULL) != REDLOCK_OK;
  *         struct pollfd ready = {redlock_fd(client), POLLIN, 0};
- *         while (!over && poll(&ready, 1, -1) > 0)
- *             redlock_process(client);
+ *         for (; !over; redlock_process(client))
+ *             poll(&ready, 1, -1);
  *         redlock_free(client);
  *         return !mine;
  *     }

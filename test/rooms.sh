@@ -42,7 +42,7 @@ exceptions+='|(sync|recipes)/[a-z_]+\.[ch] "(sized|timeout)\.h"' # leaves: readi
 exceptions+='|recipes/election\.c "fail\.h"'                     # a leaf: redlock_last_error()
 exceptions+='|sync/sync_leaders\.c "campaign\.h"'                # a leaf: the options of a campaign
 # Only these functions of another room do these rooms call.
-declare -A may_call=([sync]='redlock_.*|forks_.*|campaign_read' [recipes]='redlock_.*|client_fail')
+declare -A may_call=([sync]='redlock_.*|forks_.*|campaign_read' [recipes]='redlock_.*|client_explain')
 
 complain() {
     printf '%s\n' "$*" >&2

@@ -171,7 +171,7 @@ static redlock_lease *enter_lease(redlock *client, struct names *names, const st
     if (names)
         names_drop(&client_memory, names);
     if (!lease) {
-        client_fail(client, REDLOCK_E_MEMORY, "out of memory");
+        client_explain(client, "out of memory");
         return NULL;
     }
     lease->permit = terms->permits != 0;
@@ -208,9 +208,8 @@ static redlock_code begin_lease(redlock_lease *lease, enum operation operation,
     return REDLOCK_OK;
 }
 
-/* The caller's names are in `to` after that. */
-static redlock_code begin_call(redlock *client, redlock_lease **out, const redlock_name *names,
-                               size_t count, redlock_lease_callback *callback, redlock_name *to)
+static redlock_code begin_call(redlock *client, redlock_lease **out,
+                               redlock_lease_callback *callback)
 {
     if (out)
         *out = NULL;
@@ -219,14 +218,6 @@ static redlock_code begin_call(redlock *client, redlock_lease **out, const redlo
     if (!out || !callback)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a lease needs a callback and a handle");
     redlock_code code = check_client(client);
-    return code ? code : take_names(client, names, count, to);
-}
-
-/* The same for a call that writes something on the masters. */
-static redlock_code begin_acting(redlock *client, redlock_lease **out, const redlock_name *names,
-                                 size_t count, redlock_lease_callback *callback, redlock_name *to)
-{
-    redlock_code code = begin_call(client, out, names, count, callback, to);
     return code ? code : client_may_act(client);
 }
 
@@ -246,21 +237,30 @@ static redlock_code refuse_slots(redlock *client, const redlock_name *names, siz
     return REDLOCK_OK;
 }
 
+/* The names are ours, and good. */
+static redlock_code acquire_taken(redlock *client, redlock_lease **lease, const redlock_name *names,
+                                  size_t count, const redlock_lease_options *options,
+                                  redlock_lease_callback *callback, void *data)
+{
+    struct terms terms;
+    redlock_code code = terms_read(client, options, &terms);
+    if (!code)
+        code = new_lease(client, lease, names, count, &terms, NULL);
+    return code ? code : begin_lease(*lease, OP_ACQUIRE, callback, data);
+}
+
 redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
                                    const redlock_name *names, size_t count,
                                    const redlock_lease_options *options,
                                    redlock_lease_callback *callback, void *data)
 {
-    struct terms terms;
     redlock_name taken[REDLOCK_NAMES_MAX];
-    redlock_code code = begin_acting(client, lease, names, count, callback, taken);
+    redlock_code code = begin_call(client, lease, callback);
+    if (!code)
+        code = take_names(client, names, count, taken);
     if (!code)
         code = refuse_slots(client, taken, count);
-    if (!code)
-        code = terms_read(client, options, &terms);
-    if (!code)
-        code = new_lease(client, lease, taken, count, &terms, NULL);
-    return code ? code : begin_lease(*lease, OP_ACQUIRE, callback, data);
+    return code ? code : acquire_taken(client, lease, taken, count, options, callback, data);
 }
 
 redlock_code redlock_acquire(redlock *client, redlock_lease **lease, const char *name,
@@ -268,7 +268,10 @@ redlock_code redlock_acquire(redlock *client, redlock_lease **lease, const char 
                              void *data)
 {
     redlock_name one = redlock_name_of(name);
-    return redlock_acquire_names(client, lease, &one, 1, options, callback, data);
+    redlock_code code = begin_call(client, lease, callback);
+    if (!code)
+        code = check_name(client, &one);
+    return code ? code : acquire_taken(client, lease, &one, 1, options, callback, data);
 }
 
 redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redlock_name *names,
@@ -277,7 +280,9 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
 {
     struct terms terms;
     redlock_name taken[REDLOCK_NAMES_MAX];
-    redlock_code code = begin_acting(client, lease, names, count, callback, taken);
+    redlock_code code = begin_call(client, lease, callback);
+    if (!code)
+        code = take_names(client, names, count, taken);
     if (!code)
         code = refuse_slots(client, taken, count);
     if (!code)
@@ -336,7 +341,9 @@ redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
                                    redlock_lease_callback *callback, void *data)
 {
     redlock_name taken[REDLOCK_NAMES_MAX];
-    redlock_code code = begin_acting(client, lease, names, count, callback, taken);
+    redlock_code code = begin_call(client, lease, callback);
+    if (!code)
+        code = take_names(client, names, count, taken);
     if (!code)
         code = calls_check_token(client, token);
     if (!code)

@@ -6,8 +6,10 @@
 
 #include "redlock.h"
 
-/* Returns `code`, and keeps the sentence for redlock_last_error(). */
-redlock_code client_fail(redlock *client, redlock_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Keeps the sentence for redlock_last_error(). */
+void client_explain(redlock *client, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Likewise, and is `code`: a macro, so that the linter sees that it is no REDLOCK_OK. */
+#define client_fail(client, code, ...) (client_explain((client), __VA_ARGS__), (code))
 
 #endif

@@ -29,13 +29,6 @@ static redlock_code read_options(redlock *client, const redlock_look_options *op
     return REDLOCK_OK;
 }
 
-static redlock_code check_look(redlock *client, redlock_look **out, redlock_look_callback *callback)
-{
-    if (!out || !callback)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "a look needs a callback and a handle");
-    return calls_check(client);
-}
-
 redlock_code redlock_look_begin(redlock *client, redlock_look **out, const redlock_name *names,
                                 size_t count, const redlock_look_options *options,
                                 redlock_look_callback *callback, void *data)
@@ -44,9 +37,11 @@ redlock_code redlock_look_begin(redlock *client, redlock_look **out, const redlo
     redlock_lease *lease = NULL;
     if (out)
         *out = NULL;
-    if (!client)
+    if (client && (!out || !callback))
+        client_explain(client, "a look needs a callback and a handle");
+    if (!client || !out || !callback)
         return REDLOCK_E_ARGUMENT;
-    redlock_code code = check_look(client, out, callback);
+    redlock_code code = calls_check(client);
     if (!code)
         code = read_options(client, options, &terms);
     if (!code)

@@ -6,13 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-redlock_code client_fail(redlock *client, redlock_code code, const char *format, ...)
+void client_explain(redlock *client, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(client->error, sizeof client->error, format, arguments);
     va_end(arguments);
-    return code;
 }
 
 redlock_code client_may_act(redlock *client)

@@ -47,18 +47,15 @@ static inline bool sized_is_known(const struct sized *sized, size_t size)
     return false;
 }
 
-/* The caller's struct, with zeros in the fields that it lacks.  False if its size is not known. */
+/* The caller's struct, with zeros in the fields that it lacks; all zeros, and false, if its size is
+ * not known. */
 static inline bool sized_take(const struct sized *sized, void *to, const void *from)
 {
     size_t size;
     memcpy(&size, from, sizeof size);
-    if (size == sized->sizes[0]) { /* nearly always; the compiler knows how much it copies */
-        memcpy(to, from, sized->sizes[0]);
-        return true;
-    }
+    memset(to, 0, sized->sizes[0]);
     if (!sized_is_known(sized, size))
         return false;
-    memset(to, 0, sized->sizes[0]);
     memcpy(to, from, size);
     memcpy(to, &sized->sizes[0], sizeof size);
     return true;
@@ -69,6 +66,7 @@ static inline bool sized_take_element(const struct sized *sized, void *to, const
                                       size_t index)
 {
     size_t first, size;
+    memset(to, 0, sized->sizes[0]);
     memcpy(&first, array, sizeof first);
     const char *at = (const char *)array + index * first;
     if (!sized_is_known(sized, first))

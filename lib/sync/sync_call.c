@@ -74,7 +74,7 @@ static redlock_code carry_out_for(redlock_sync *client, struct call *call, int64
         pthread_mutex_unlock(&client->lock);
         return sync_report(call->result, REDLOCK_E_CLOSED, redlock_code_text(REDLOCK_E_CLOSED));
     }
-    if (!await_call(client, call, ms) && hand_in(client, late))
+    if (late && !await_call(client, call, ms) && hand_in(client, late))
         await_end(client, late);
     await_end(client, call);
     pthread_mutex_unlock(&client->lock);
