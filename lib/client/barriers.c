@@ -6,14 +6,13 @@
 
 #include "calls.h"
 #include "events.h"
+#include "margin.h"
 #include "memory.h"
 #include "options.h"
 #include "redlock/recipes.h"
 #include "report.h"
 #include "sized.h"
 #include "task_calls.h"
-
-#define TTL_USUAL 10000 /* ms */
 
 _Static_assert(REDLOCK_PARTIES_MAX == PARTIES_MOST, "said once, for both");
 
@@ -114,9 +113,8 @@ static redlock_code read_barrier_options(redlock *client, const redlock_barrier_
     if (!options)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a barrier has no options: say its parties");
     if (!sized_take(&options_kind, o, options))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, options_kind.name,
-                           options->size, options_kind.sizes[0], options_kind.name);
-    o->ttl_ms = o->ttl_ms ? o->ttl_ms : TTL_USUAL;
+        return client_fail_size(client, &options_kind, options->size);
+    o->ttl_ms = o->ttl_ms ? o->ttl_ms : TTL_MS_USUAL;
     code = task_calls_wait(client, o->timeout_ms, wait);
     return code ? code : check_barrier_options(client, o);
 }

@@ -249,17 +249,24 @@ static redlock_code acquire_taken(redlock *client, redlock_lease **lease, const 
     return code ? code : begin_lease(*lease, OP_ACQUIRE, callback, data);
 }
 
+/* A call about whole names, which are in `taken` after that. */
+static redlock_code begin_with_names(redlock *client, redlock_lease **lease,
+                                     const redlock_name *names, size_t count,
+                                     redlock_lease_callback *callback, redlock_name *taken)
+{
+    redlock_code code = begin_call(client, lease, callback);
+    if (!code)
+        code = take_names(client, names, count, taken);
+    return code ? code : refuse_slots(client, taken, count);
+}
+
 redlock_code redlock_acquire_names(redlock *client, redlock_lease **lease,
                                    const redlock_name *names, size_t count,
                                    const redlock_lease_options *options,
                                    redlock_lease_callback *callback, void *data)
 {
     redlock_name taken[REDLOCK_NAMES_MAX];
-    redlock_code code = begin_call(client, lease, callback);
-    if (!code)
-        code = take_names(client, names, count, taken);
-    if (!code)
-        code = refuse_slots(client, taken, count);
+    redlock_code code = begin_with_names(client, lease, names, count, callback, taken);
     return code ? code : acquire_taken(client, lease, taken, count, options, callback, data);
 }
 
@@ -280,11 +287,7 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
 {
     struct terms terms;
     redlock_name taken[REDLOCK_NAMES_MAX];
-    redlock_code code = begin_call(client, lease, callback);
-    if (!code)
-        code = take_names(client, names, count, taken);
-    if (!code)
-        code = refuse_slots(client, taken, count);
+    redlock_code code = begin_with_names(client, lease, names, count, callback, taken);
     if (!code)
         code = calls_check_token(client, token);
     if (!code)
@@ -398,8 +401,7 @@ redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *plac
     usec expires;
     redlock_place found = {.expires_ms = -1};
     if (!sized_is_known(&sized_place, place->size))
-        return client_fail(lease->client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, sized_place.name,
-                           place->size, sized_place.sizes[0], sized_place.name);
+        return client_fail_size(lease->client, &sized_place, place->size);
     bool waits = client_is_usable(lease->client) &&
                  place_look(lease->client->engine, core_of(lease), &found.position, &expires);
     if (waits && expires != NEVER)

@@ -116,8 +116,7 @@ static redlock_code read_latch_options(redlock *client, const redlock_latch_opti
 {
     *o = (redlock_latch_options){.size = sizeof *o};
     if (options && !sized_take(&options_kind, o, options))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, options_kind.name,
-                           options->size, options_kind.sizes[0], options_kind.name);
+        return client_fail_size(client, &options_kind, options->size);
     o->life_ms = o->life_ms ? o->life_ms : LIFE_USUAL;
     redlock_code code = task_calls_wait(client, o->timeout_ms, wait);
     if (!code)

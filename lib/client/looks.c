@@ -14,8 +14,7 @@ static redlock_code read_options(redlock *client, const redlock_look_options *op
     static const struct sized type = SIZED(redlock_look_options, all_answers);
     redlock_look_options o = {0};
     if (options && !sized_take(&type, &o, options))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, type.name, options->size,
-                           type.sizes[0], type.name);
+        return client_fail_size(client, &type, options->size);
     if (o.tokens < 0 || o.tokens > REDLOCK_TOKENS_TOLD_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT,
                            "tokens is %d, and must be 1 to %d, or 0 for 16", o.tokens,

@@ -102,8 +102,7 @@ redlock_code redlock_node_get(redlock *client, unsigned index, redlock_node *nod
         return client_fail(client, REDLOCK_E_ARGUMENT, "there is no master %u: the list has %u",
                            index, client->masters);
     if (!sized_is_known(&known, node->size))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, known.name, node->size,
-                           known.sizes[0], known.name);
+        return client_fail_size(client, &known, node->size);
     node_fill(client, index, &all);
     sized_give(node, &all);
     return REDLOCK_OK;

@@ -352,8 +352,7 @@ redlock_code terms_read(redlock *client, const redlock_lease_options *options, s
 {
     redlock_lease_options o = {0};
     if (options && !sized_take(&sized_terms, &o, options))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, sized_terms.name,
-                           options->size, sized_terms.sizes[0], sized_terms.name);
+        return client_fail_size(client, &sized_terms, options->size);
     redlock_code code = check_modes(client, &o);
     if (!code)
         code = check_terms(client, &o);

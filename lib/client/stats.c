@@ -75,8 +75,7 @@ redlock_code redlock_stats_get(redlock *client, redlock_stats *stats)
 {
     static const struct sized known = SIZED(redlock_stats, renewal_left_times);
     if (!sized_is_known(&known, stats->size))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, known.name, stats->size,
-                           known.sizes[0], known.name);
+        return client_fail_size(client, &known, stats->size);
     redlock_stats all = stats_collect(client);
     sized_give(stats, &all);
     return REDLOCK_OK;

@@ -116,8 +116,7 @@ static redlock_code read_options(redlock *client, const redlock_survey_options *
     static const struct sized type = SIZED(redlock_survey_options, foreign);
     *to = (redlock_survey_options){0};
     if (options && !sized_take(&type, to, options))
-        return client_fail(client, REDLOCK_E_ARGUMENT, SIZED_COMPLAINT, type.name, options->size,
-                           type.sizes[0], type.name);
+        return client_fail_size(client, &type, options->size);
     if (!sized_is_flag(&to->foreign))
         return client_fail(
             client, REDLOCK_E_ARGUMENT,

@@ -168,13 +168,10 @@ static redlock_code take_options(const redlock_lease_options *options, redlock_l
                                  redlock_sync_result *result)
 {
     static const struct sized sized = SIZED_LEASE_OPTIONS;
-    char text[128];
     *o = (redlock_lease_options){.size = sizeof *o};
     if (!options || sized_take(&sized, o, options))
         return REDLOCK_OK;
-    snprintf(text, sizeof text, SIZED_COMPLAINT, sized.name, options->size, sized.sizes[0],
-             sized.name);
-    return sync_report(result, REDLOCK_E_ARGUMENT, text);
+    return sync_report_size(result, &sized, options->size);
 }
 
 /* Options that redlock.h is about to refuse ask for no lease once more. */

@@ -371,7 +371,7 @@ struct terms {
     bool inspects;        /* it is there to look at others; the core goes by EVENT_INSPECT */
     bool all_answers;     /* its inspection waits for all masters, and not for a quorum alone */
     uint16_t tokens_told; /* of its inspection: see struct request */
-    unsigned permits;     /* one of so many slots of the name; 0: the name itself */
+    unsigned permits;     /* the lease is one of that number of slots; 0: the name itself */
 };
 
 enum event_kind {
