@@ -6,6 +6,7 @@ import subprocess
 
 import plots
 
+MASTERS = "five masters (etcd, ZooKeeper: three members)"
 
 def best_of_peers(rows):
     """Each peer with the setting that is faster, at each concurrency."""
@@ -27,7 +28,7 @@ def throughput(rows, path):
             ours.setdefault(row.name, []).append((int(found.group(1)), row.rate()))
     series = [(name, points) for name, points in ours.items() if len(points) > 1] + best_of_peers(rows)
     return plots.lines(path, "Throughput against concurrency",
-                       "uncontended pairs; five masters (etcd, ZooKeeper: three members); peers: the better setting",
+                       f"uncontended pairs; {MASTERS}; peers: the better setting",
                        series, "pairs in flight", "pairs per second", y_log=True, dots=True)
 
 
@@ -38,9 +39,9 @@ def of_group(rows, group):
 def latencies(rows, path):
     members = of_group(rows, "c = 1") + [row for row in of_group(rows, "c = 1, peers")
                                          if row.name != "redlock" and "default" in row.name]
-    return plots.lines(path, "Latency of an acquire", "one pair in flight, uncontended; five masters (etcd, ZooKeeper: three members)",
+    return plots.lines(path, "Latency of an acquire", f"one pair in flight, uncontended; {MASTERS}",
                        [(row.name, plots.cdf(row.acquire)) for row in members],
-                       "microseconds", "share of acquires that took at most so long",
+                       "microseconds", "share of acquires that took at most this time",
                        y_range=(0, 1), y_text=lambda value: f"{value * 100:.0f} %")
 
 
@@ -56,7 +57,7 @@ def cpu(rows, path):
     members = [row for row in rows if row.group == "c = 256" and row.cpu()]
     members += [row for row in rows
                 if row.group == "c = 256, peers" and row.cpu() and row.name != "redlock"]
-    return plots.bars(path, "Client CPU for a pair", "256 pairs in flight, five masters (etcd, ZooKeeper: three members)",
+    return plots.bars(path, "Client CPU for a pair", f"256 pairs in flight, {MASTERS}",
                       [(row.name, row.cpu()) for row in members],
                       "microseconds of CPU (user and system) per pair")
 

@@ -2,8 +2,10 @@
 import math
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT = 820, 480
-LEFT, RIGHT, TOP, BOTTOM = 80, 230, 56, 64
+WIDTH, HEIGHT = 820, 480    # at least
+LEFT, TOP, BOTTOM = 80, 56, 64
+# Widths: of the lines, of a dash in the legend, of the space around texts, of the longest bar, of its figure.
+PLOT, KEY, EDGE, BARS, FIGURE = 510, 46, 10, 450, 70
 # A client has the same colour in all pictures; its rows differ by their dashes.
 COLOURS = {"redlock": "#0b6e4f", "floor": "#4a4a4a", "node-redlock": "#2e5eaa",
            "redis-semaphore": "#e08e1b", "etcd": "#7b4ea3", "zookeeper": "#d1495b"}
@@ -72,10 +74,15 @@ def text(x, y, words, size=13, anchor="start", extra=""):
             f'fill="#222" {extra}>{escape(words)}</text>')
 
 
-def frame(title, subtitle, body, height=HEIGHT):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-            f'viewBox="0 0 {WIDTH} {height}" font-family="DejaVu Sans, Verdana, sans-serif">\n'
-            f'<rect width="{WIDTH}" height="{height}" fill="white"/>\n'
+def room_for(names):
+    """The width that the longest takes at size 12, in any of the fonts below."""
+    return 7 * max(map(len, names))
+
+
+def frame(title, subtitle, body, width, height):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="DejaVu Sans, Verdana, sans-serif">\n'
+            f'<rect width="{width}" height="{height}" fill="white"/>\n'
             + text(LEFT, 22, title, 16, extra='font-weight="bold"') + "\n"
             + text(LEFT, 41, subtitle, 12) + "\n" + "\n".join(body) + "\n</svg>\n")
 
@@ -111,7 +118,9 @@ def lines(path, title, subtitle, series, x_label, y_label, x_log=True, y_log=Fal
     xs = [x for _, points in series for x, _ in points]
     ys = [y for _, points in series for _, y in points]
     low, high = y_range or (min(ys), max(ys))
-    x = Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT, x_log)
+    right = LEFT + PLOT
+    width = max(WIDTH, right + KEY + room_for(name for name, _ in series) + EDGE)
+    x = Axis(min(xs), max(xs), LEFT, right, x_log)
     y = Axis(low, high, HEIGHT - BOTTOM, TOP, y_log)
     body = axes(x, y, x_label + scale(x), y_label + scale(y), y_text)
     style = styles([name for name, _ in series])
@@ -124,11 +133,11 @@ def lines(path, title, subtitle, series, x_label, y_label, x_log=True, y_log=Fal
             body += [f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="4" fill="{colour}"/>'
                      for a, b in points]
         at = TOP + 14 + i * 20
-        body.append(f'<line x1="{WIDTH - RIGHT + 14}" y1="{at}" x2="{WIDTH - RIGHT + 40}" y2="{at}" '
+        body.append(f'<line x1="{right + 14}" y1="{at}" x2="{right + KEY - 6}" y2="{at}" '
                     f'stroke="{colour}" stroke-width="3" stroke-dasharray="{dash}"/>')
-        body.append(text(WIDTH - RIGHT + 46, at + 4, name, 12))
+        body.append(text(right + KEY, at + 4, name, 12))
     with open(path, "w") as file:
-        file.write(frame(title, subtitle, body))
+        file.write(frame(title, subtitle, body, width, HEIGHT))
     return True
 
 
@@ -138,8 +147,9 @@ def bars(path, title, subtitle, values, x_label):
     if not values:
         return False
     height = TOP + BOTTOM + 30 * len(values)
-    left = 250
-    x = Axis(min(v for _, v in values) / 1.5, max(v for _, v in values), left, WIDTH - 90, True)
+    left = room_for(name for name, _ in values) + 2 * EDGE
+    right = left + BARS
+    x = Axis(min(v for _, v in values) / 1.5, max(v for _, v in values), left, right, logarithmic=True)
     bottom = height - BOTTOM
     body = []
     for value in x.marks():
@@ -150,11 +160,11 @@ def bars(path, title, subtitle, values, x_label):
         at = TOP + 4 + 30 * i
         body.append(f'<rect x="{left}" y="{at}" width="{max(1, x(value) - left):.1f}" height="22" '
                     f'fill="{colour_of(name)}"/>')
-        body.append(text(left - 8, at + 16, name, 12, "end"))
+        body.append(text(left - EDGE, at + 16, name, 12, "end"))
         body.append(text(x(value) + 6, at + 16, f"{value:.1f}", 12))
-    body.append(text((left + WIDTH - 90) / 2, bottom + 42, x_label + scale(x), 13, "middle"))
+    body.append(text((left + right) / 2, bottom + 42, x_label + scale(x), 13, "middle"))
     with open(path, "w") as file:
-        file.write(frame(title, subtitle, body, height))
+        file.write(frame(title, subtitle, body, max(WIDTH, right + FIGURE), height))
     return True
 
 

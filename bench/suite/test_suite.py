@@ -32,6 +32,33 @@ class Pictures(unittest.TestCase):
         self.assertEqual(colour, same)
         self.assertNotEqual(dashes, others)
 
+    def edges(self, path):
+        """Left and right of each text that is not turned, by the width that a wide font needs."""
+        for left, size, anchor, words in re.findall(
+                r'<text x="([\d.]+)" y="[\d.]+" font-size="(\d+)" text-anchor="(\w+)" fill="#222" >([^<]+)',
+                pathlib.Path(path).read_text()):
+            width = len(words) * float(size) * 0.55
+            begin = float(left) - {"start": 0, "middle": width / 2, "end": width}[anchor]
+            yield begin, begin + width
+
+    def assert_nothing_is_cut(self, path):
+        most = float(re.search(r'viewBox="0 0 ([\d.]+)', pathlib.Path(path).read_text())[1])
+        edges = list(self.edges(path))
+        self.assertGreater(len(edges), 4)
+        self.assertGreaterEqual(min(begin for begin, _ in edges), 0)
+        self.assertLessEqual(max(end for _, end in edges), most)
+
+    def test_no_text_is_cut(self):
+        names = ["redlock", "floor, hiredis async, for all releases", "x" * 70]
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/plot.svg"
+            for most in (1, 2, 3):
+                plots.lines(path, "title", "subtitle", [(name, [(1, 10), (256, 1e5)]) for name in names[:most]],
+                            "pairs", "a second", y_log=True)
+                self.assert_nothing_is_cut(path)
+                plots.bars(path, "title", "subtitle", [(name, 1234.5) for name in names[:most]], "us")
+                self.assert_nothing_is_cut(path)
+
 
 class Table(unittest.TestCase):
     def heads(self, **more):
