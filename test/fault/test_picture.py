@@ -403,6 +403,85 @@ class Picture(unittest.TestCase):
         self.assertIn("1 000 violations", self.texts(drawn))
         self.assertIn("and 988 more", self.texts(drawn))
 
+    def first_look(self):
+        """A run as the profile `small` makes it."""
+        run = Run(self.dir, names=("a",), workers=2)
+        lease = run.hold("worker-1", "a", 0, 5000)
+        run.tell("worker-1", 500, "valid", *lease, BEGIN + 5_500_000)
+        run.tell("worker-1", 3000, "at_risk", *lease, BEGIN + 5_500_000)
+        lease = run.hold("worker-2", "a", 5002, 9000, 100)
+        run.tell("worker-2", 5500, "valid", *lease, BEGIN + 9_500_000)
+        run.fault(1000, 2000, "crashed", "master-2")
+        run.fault(3000, 4000, "crashed", "master-4")
+        return run
+
+    def assert_place(self, shape, begin, end):
+        left, width = map(float, re.match(r"M([\d.]+) [-\d.]+h([\d.]+)v", shape.get("d")).groups())
+        self.assertAlmostEqual((left - 66) / 396 * 10000, begin, delta=20)
+        self.assertAlmostEqual((left + width - 66) / 396 * 10000, end, delta=20)
+
+    def test_a_small_one_shows_the_lock_and_its_masters(self):
+        drawn = self.draw(self.first_look(), "--small")
+        texts = self.texts(drawn)
+        self.assertEqual([it for it in texts if it.startswith("master") or it == "the lock"],
+                         ["the lock", *(f"master {i}" for i in range(1, 6))])
+        for words in ("held by worker 1", "held by worker 2", "no violations", "seconds",
+                      "crashed", "back, no vote yet", "at risk", "waits", "handed over"):
+            self.assertEqual(texts.count(words), 1, words)
+        for master, begin in (("master-2", 1000), ("master-4", 3000)):
+            self.assert_place(self.titled(drawn, f"{master}: crashed")[0], begin, begin + 1000)
+            self.assert_place(self.titled(drawn, f"{master} abstains")[0], begin + 1000, begin + 3000)
+        self.assert_place(self.titled(drawn, "worker-2 holds a")[0].find(f"{SVG}path"), 5002, 9000)
+        self.assert_place(self.titled(drawn, "worker-2 waits for a")[0], 100, 4976)
+        notch = [it for it in drawn.iter(f"{SVG}path") if it.get("class") == "hand"]
+        self.assertEqual(len(notch), 2)   # and in the legend
+
+    def test_a_small_one_fits_a_telephone(self):
+        """Letters of 12 units in a picture of 470: nine pixels on a screen of 390."""
+        drawn = self.draw(self.first_look(), "--small")
+        self.assertLess(float(drawn.get("width")), 810)
+        self.assertLess(float(drawn.get("height")), 300)
+        self.assert_nothing_is_cut(drawn)
+
+    def assert_nothing_is_cut(self, drawn):
+        wide, high = map(float, drawn.get("viewBox").split()[2:])
+        for group in drawn.iter(f"{SVG}g"):
+            top = float((re.match(r"translate\(0 (.*)\)", group.get("transform", "")) or ["", 0])[1])
+            for it in group.findall(f"{SVG}text"):
+                begin, width = float(it.get("x")), 6.6 * len(it.text)
+                begin -= width if "r" in it.get("class").split() else width / 2 if "c" in it.get("class") else 0
+                self.assertGreaterEqual(begin, 0, it.text)
+                self.assertLessEqual(begin + width, wide, it.text)
+                self.assertLess(top + float(it.get("y")), high, it.text)
+
+    def test_a_small_one_has_more_rows_if_more_is_struck(self):
+        run = self.first_look()
+        for i, kind in enumerate(("frozen", "disconnected", "slow-script", "rolled-back", "clock-stepped")):
+            run.fault(8000 + i, 8500, kind, f"master-{i + 1}")
+        run.fault(6000, 7000, "stopped", "worker-2")
+        drawn = self.draw(run, "--small")
+        self.assertIn("worker 2", self.texts(drawn))
+        self.assertIn("clock-stepped", self.texts(drawn))
+        self.assert_nothing_is_cut(drawn)
+
+    def test_a_small_one_is_drawn_for_the_dark_as_well(self):
+        style = self.draw(self.first_look(), "--small").find(f"{SVG}style").text
+        dark = style.partition("@media (prefers-color-scheme:dark)")[2]
+        for kind in ("page", "text{fill", "k-crashed", "hand", "lane"):
+            self.assertIn(kind, dark)
+
+    def test_a_small_one_shows_violations(self):
+        run = self.first_look()
+        run.hold("worker-1", "a", 7000, 7500)
+        drawn = self.draw(run, "--small")
+        self.assert_place(self.red(drawn)[0], 7000, 7500)
+        self.assertIn("1 violation", self.texts(drawn))
+        self.assertNotIn("no violations", self.texts(drawn))
+
+    def test_a_small_one_has_one_name(self):
+        small(self.dir).write()
+        self.refused("--small draws one name, and this run has 2", "--small")
+
     def test_no_folder_of_a_run(self):
         self.refused("is this the folder of a run?")
         small(self.dir).write()

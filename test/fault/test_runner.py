@@ -74,6 +74,18 @@ class Usage(unittest.TestCase):
         self.assertIn("skipped: cut: ip is not installed", done.stderr)
 
 
+class Small(unittest.TestCase):
+    def test_it_draws_two_deaths_and_a_handover(self):
+        with tempfile.TemporaryDirectory() as folder:
+            drawn = Path(folder) / "small.svg"
+            done = chaos("small", "--seed", "4", "--picture", str(drawn))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = drawn.read_text()
+        self.assertEqual(told.count(": crashed (fault"), 2)
+        for words in ("held by worker 1", "held by worker 2", "the lock", "no violations"):
+            self.assertIn(f">{words}<", told)
+
+
 class Masters(unittest.TestCase):
     """Other users of this machine are kept out."""
 

@@ -13,7 +13,7 @@ from chaos.profiles import PROFILES, TOLERATED, WRONG  # noqa: E402
 
 SEEDS = range(20)
 SIZES = (3, 5)
-FIVE_ONLY = ("moving", "recipes", "turns", "wrong")
+FIVE_ONLY = ("moving", "recipes", "small", "turns", "wrong")
 
 
 def draw(name, seed=1, masters=5):
@@ -162,6 +162,16 @@ class Moving(unittest.TestCase):
             for fault, following in zip(faults, faults[1:]):
                 self.assertNotEqual(fault.targets, following.targets)
                 self.assertLessEqual(following.at - fault.at, schedule.MOVE_S[1])
+
+
+class Deaths(unittest.TestCase):
+    def test_two_are_away_when_the_lock_is_handed_over(self):
+        for seed in SEEDS:
+            faults, handed_over = drawn("small", seed), 1.5 * PROFILES["small"].ttl_ms / 1000
+            self.assertEqual([fault.kind for fault in faults], ["crashed", "crashed"])
+            self.assertNotEqual(faults[0].targets, faults[1].targets)
+            self.assertEqual(without_a_vote(faults, handed_over, "small"), faults)
+            self.assertLess(silent_until(faults[1], "small"), PROFILES["small"].seconds)
 
 
 class Recipes(unittest.TestCase):

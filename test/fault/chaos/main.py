@@ -171,7 +171,7 @@ def check(asked):
     profile = profile_of(asked)
     if profile.spare and (asked.masters or profile.masters) < profile.spare + 3:
         misuse(f"{profile.spare} spare votes take {profile.spare + 3} masters or more")
-    if profile.shape in ("moving", "turns") and asked.masters == 3:
+    if profile.shape in ("moving", "turns", "deaths") and asked.masters == 3:
         misuse(f"{asked.profile} takes two masters down, so it needs five of them")
 
 
@@ -284,7 +284,7 @@ def chaos(given):
         figures, well = report.judge(stage.folder)
         print(json.dumps(figures) if given.json else page(figures))
         if given.picture:
-            report.draw(stage.folder, given.picture)
+            report.draw(stage.folder, given.picture, given.profile.name == "small" and len(given.names) == 1)
         kept = kept or not well
         return 0 if well else 1
     except Trouble:

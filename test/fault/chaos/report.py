@@ -24,8 +24,8 @@ def judgement_of(folder):
     return folder / "log" / "check"
 
 
-def draw(folder, path):
-    done = subprocess.run([sys.executable, "-B", FAULT / "picture", "-o", path,
+def draw(folder, path, small):
+    done = subprocess.run([sys.executable, "-B", FAULT / "picture", "-o", path, *(["--small"] if small else []),
                            "--complaints", judgement_of(folder), folder],
                           stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False)
     if done.returncode:

@@ -266,6 +266,18 @@ def turns(cast):
         at += down + cast.draw.uniform(*TURNS_UP_S)
 
 
+# ---- deaths: for a first look --------------------------------------------------------------------
+
+
+def deaths(cast):
+    """Two masters die one after the other. Neither votes when the first holder gives the lock back, for each hold
+    lasts 1.5 ttls."""
+    ttl_s, (first, second) = cast.profile.ttl_ms / 1000, cast.draw.sample(cast.masters, 2)
+    faults = [Fault(ttl_s * cast.draw.uniform(*times), "crashed", (master,), 0.25 * ttl_s)
+              for master, times in ((first, (0.3, 0.4)), (second, (0.8, 0.9)))]
+    return [fault for fault in faults if fault.end <= cast.end]
+
+
 # ---- older: what was given back is there again -------------------------------------------------
 
 
@@ -308,4 +320,4 @@ def leaders(cast):
 
 
 SHAPES = {"scattered": scattered, "alone": alone, "moving": moving, "turns": turns, "older": older,
-          "leaders": leaders}
+          "leaders": leaders, "deaths": deaths}

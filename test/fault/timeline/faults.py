@@ -7,18 +7,23 @@ ROW = BAR + WORD
 
 
 def lane(view, target):
-    """(height, shapes)"""
+    """(height, shapes): bars, and their words below."""
+    rows, drawn = shapes(view, target)
+    for row, faults in enumerate(rows):
+        drawn += words(view, faults, row * ROW)
+    return len(rows) * ROW, drawn
+
+
+def shapes(view, target):
+    """(faults of each row, shapes)"""
     faults = sorted((it for it in view.record.faults_of(target) if view.shows(it.begin, it.end)),
                     key=lambda it: it.begin)
     chosen = intervals.rows((it.begin, max(it.end, it.begin + 3 * view.pixel)) for it in faults)
     row_of = {fault.number: row for fault, row in zip(faults, chosen)}
-    count = max(chosen, default=0) + 1
-    shapes = processes(view, target) + quarantines(view, target, row_of)
-    for fault in faults:
-        shapes.append(bar(view, target, fault, row_of[fault.number] * ROW))
-    for row in range(count):
-        shapes += words(view, [it for it in faults if row_of[it.number] == row], row * ROW)
-    return count * ROW, shapes
+    drawn = processes(view, target) + quarantines(view, target, row_of)
+    drawn += [bar(view, target, fault, row_of[fault.number] * ROW) for fault in faults]
+    rows = range(max(chosen, default=0) + 1)
+    return [[it for it in faults if row_of[it.number] == row] for row in rows], drawn
 
 
 def quarantines(view, master, row_of):

@@ -60,11 +60,15 @@ class Names:
             shapes.append(svg.path(f"w{worker} light", svg.box(tail[0], top, tail[1], height)))
         edge = 0.6 if width > 3 else 0
         shapes.append(svg.path(f"w{worker}", svg.box(left + edge, top, width - edge, height)))
-        label = it.worker.removeprefix("worker-")
-        if width >= LABEL_PX and height >= LABEL_HEIGHT:
+        label = self.says(it.worker)
+        if width >= max(LABEL_PX, svg.text_width(label)) and height >= LABEL_HEIGHT:
             base = top + height / 2 + 4
             shapes.append(svg.text(f"in t{worker}", left + width / 2, base, label))
         return svg.titled(self.describe(it), shapes)
+
+    def says(self, worker):
+        """What stands in a bar."""
+        return worker.removeprefix("worker-")
 
     def describe(self, it):
         at = self.view.seconds

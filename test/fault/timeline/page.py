@@ -161,7 +161,7 @@ class Page:
                   if self.view.shows(it.begin, it.end)} - set(self.record.masters)
         for target in self.record.masters + sorted(struck, key=natural):
             height, shapes = faults.lane(self.view, target)
-            self.put(height + 7, [lane(height), label(target, 11), *shapes])
+            self.put(height + 7, [lane(self.view, height), label(self.view, target, 11), *shapes])
         self.axis(self.view, axis, top)
 
     def name_lane(self, names, name, height):
@@ -169,8 +169,8 @@ class Page:
         violations = [it for it in self.placed(view) if it.name == name]
         both = view.blocks((it.at, it.until, it.text) for it in self.overlaps if it.name == name)
         whole = names.height + 4 + WAITS
-        shapes = [lane(whole), label(called(name), names.height / 2 + 4), *no_majority(view, whole),
-                  *names.draw(name),
+        shapes = [lane(view, whole), label(view, called(name), names.height / 2 + 4),
+                  *no_majority(view, whole), *names.draw(name),
                   *(overlap(view, names.height, *it) for it in both),
                   *self.flags_of(view, names.height, violations)]
         self.put(height, shapes)
@@ -278,13 +278,13 @@ def span(view, interval):
 OUT = {"crashed", "emptied", "rolled-back", "terminated", "frozen", "asleep", "slow-script"}
 
 
-def lane(height):
-    return svg.path("lane", svg.box(LEFT, -3, WIDTH - LEFT - RIGHT, height))
+def lane(view, height):
+    return svg.path("lane", svg.box(view.left, -3, view.width, height))
 
 
-def label(words, base):
+def label(view, words, base):
     words = words if len(words) <= 15 else words[:14] + "…"
-    return svg.text("r", LEFT - 10, base, words)
+    return svg.text("r", view.left - 10, base, words)
 
 
 def sample(kind, left, top):

@@ -12,7 +12,8 @@ WORKERS = [("#0072b2", "#fff"), ("#e69f00", "#000"), ("#009e73", "#fff"), ("#cc7
 KINDS = {"crashed": "#1a1a1a", "emptied": "#4d4d4d", "rolled-back": "#737373",
          "terminated": "#999999", "killed": "#1a1a1a", "ended": "#999999", "frozen": "#5e3c99",
          "stopped": "#5e3c99", "asleep": "#8e6bbf", "slow-script": "#b79fd8", "flushed": "#c8a415",
-         "full": "#a6761d", "evicting": "#7f4f0f", "clock-stepped": "#e0b060",
+         "full": "#a6761d", "evicting": "#7f4f0f", "clock-stepped": "#e0b060", "wiped": "#5c5a00",
+         "lying": "#a0307a",
          "disconnected": "#2c7fb8", "crowded": "#7fb2d9", "cut": "#01665e", "half-cut": "#35978f",
          "limited": "#5ab4ac", "delayed": "#80cdc1", "lossy": "#66a182", "reordering": "#a9d3b5"}
 OTHER_KIND = "#888888"
@@ -22,7 +23,7 @@ text{font:12px system-ui,"DejaVu Sans",sans-serif;fill:#222}
 .h{font-size:20px;font-weight:bold}.m{fill:#444}.b{font-weight:bold}.r{text-anchor:end}
 .c{text-anchor:middle}.word{font-size:11px}.in{text-anchor:middle;font-size:11px}
 .bad{fill:#d00000;font-weight:bold}.list{fill:#d00000}.good{fill:#00704f;font-weight:bold}
-.lane{fill:#445;opacity:.065}.grid{stroke:#cdd0d6;fill:none}.axis{stroke:#777;fill:none}
+.page{fill:#fff}.lane{fill:#445;opacity:.065}.grid{stroke:#cdd0d6;fill:none}.axis{stroke:#777;fill:none}
 .frame{stroke:#444;fill:none}.light{opacity:.4}.nomajority{fill:#c9ccd3}
 .wanted{fill:url(#wanted)}.quarantine{fill:url(#quarantine);stroke:#888;stroke-width:.6}
 .risk{fill:#ffd000;stroke:#000;stroke-width:.5}.lost{stroke:#000;stroke-width:2;fill:none}
@@ -92,10 +93,10 @@ def colours():
     return f"{workers}{kinds}.k-other{{fill:{OTHER_KIND}}}"
 
 
-def document(width, height, shapes, described):
+def document(width, height, shapes, described, scale=1, style=""):
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {number(height)}" '
-        f'width="{width}" height="{number(height)}" role="img">',
+        f'width="{number(scale * width)}" height="{number(scale * height)}" role="img">',
         f"<title>{escape(described)}</title>",
-        f"<style>{STYLE}{colours()}</style>", PATTERNS,
-        f'<rect width="{width}" height="{number(height)}" fill="#fff"/>', *shapes, "</svg>", ""])
+        f"<style>{STYLE}{colours()}{style}</style>", PATTERNS,
+        f'<rect class="page" width="{width}" height="{number(height)}"/>', *shapes, "</svg>", ""])
