@@ -1,8 +1,13 @@
 /*
- * liar.h - a master that says what it likes, within what is believed, and beyond.
+ * liar.h - a master that lies, within what is believed and beyond it.
  *
- * It carries out what it is asked like any other, and then lies about it; it also tells
- * waiters of handovers that never were.  What each kind of lie is, says enum lie.
+ * It carries out requests like any other master, and then lies about them.  It also pushes
+ * handovers that never were.  enum lie has the kinds.
+ *
+ * With an odd number of masters one liar can make two holders, so exclusion, backing, fence,
+ * stored, turn, order and healing are not judged.  With an even number any two quorums share an
+ * honest master, so all is judged but the liar's own acts.  A liar may claim now and then to be
+ * another master, which a client then refuses: progress is not judged until 25 s after that.
  */
 #ifndef SIM_LIAR_H
 #define SIM_LIAR_H
@@ -33,8 +38,8 @@ enum lie {
 /* Which masters lie in this run, how, and how often. */
 void liar_draw(struct world *world);
 bool is_liar(const struct world *world, unsigned master);
-/* It claims to be a master that was met later, and that one is refused: with the liar two votes may
- * be missing, and then nothing has to come of anything. */
+/* It claims to be a master that the client meets later, and refuses: two votes may be missing
+ * then, so nothing is sure to succeed. */
 bool liar_took_a_vote(const struct world *world);
 /* Puts a lie in place of an answer; `tolerates_twins`: the client tolerates a twin. */
 void liar_answers(struct world *world, unsigned master, struct message *message,

@@ -1,5 +1,12 @@
 /*
  * trace.h - the story of one run, one line for each thing that happens.
+ *
+ *     1119.298 ms      master 3 carries out acquire a t11 of client 1: yes
+ *
+ * The time is true time; clients and masters see their own.  `a` is a name, `t11` the eleventh
+ * token of the run.  Calls and outcomes of users have the smallest indent, then clients, then
+ * masters.  FAULT names what was broken; from PEACE on nothing is.  "(who has left)": the
+ * connection has ended.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H

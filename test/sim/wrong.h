@@ -1,11 +1,16 @@
 /*
  * wrong.h - masters that are wrong, and how many of them at once.
  *
- * A master is wrong that lies (liar.h), always; or that forgets and goes on voting: it is flushed,
- * loses a key, its wall clock jumps ahead, another process takes its place that is empty or stale,
- * and has run for long.  Who forgets is wrong until all that it may have forgotten is over; and as
- * long as its wall clock is ahead, or its logical clock, which may have begun anew by that, is
- * ahead of what is believed.
+ * A liar (liar.h) is always wrong.  A master that forgets and goes on voting is wrong for a time.
+ * It is flushed, loses a key, or its wall clock jumps ahead; or a process that is empty or stale,
+ * and has run for long, takes its place.  It stays wrong until all that it may have forgotten is
+ * over, and while its wall clock is ahead.  It also stays wrong while its logical clock, which may
+ * have begun anew by that wall clock, is ahead of what is believed.
+ *
+ * N and f are (4, 1), (5, 1), (7, 1) or (7, 2), and at most f masters are wrong at once.  Liars
+ * take turns: an empty process replaces one, and another begins.  Only a wrong master's own acts
+ * are excused.  In one run of five with f = 1 some clients have a spare vote and others have none:
+ * any two are judged by what their quorums have in common.
  */
 #ifndef SIM_WRONG_H
 #define SIM_WRONG_H
@@ -24,7 +29,7 @@ void wrong_forget(struct world *world, unsigned master);
 void wrong_end(struct world *world);
 /* It lies, or has forgotten what it may not. */
 bool is_wrong(const struct world *world, unsigned master);
-/* So many may be wrong, and these two clients exclude each other: their quorums have an honest
+/* These two clients exclude each other in spite of the wrong masters: their quorums have an honest
  * master in common. */
 bool wrong_pair_tolerated(const struct world *world, unsigned quorum, unsigned other);
 /* More masters are wrong than this rule tolerates; not where the run asked for that. */

@@ -7,6 +7,21 @@
  *
  * watch.c looks at all that goes into a link and comes out of it; sockets.c stands in for the
  * system calls, the event loop and the connecting.
+ *
+ * Four faults are added to those of redlock-sim.  `short-writes`: the socket takes a part, or
+ * nothing.  `split-reads`: up to four pieces, cut at any byte.  `cut-short`: the end comes within a
+ * reply.  `malformed`: bytes that are no reply, or a reply that no request can have.
+ *
+ * The rule `bytes`:
+ *
+ * - Each command is what the core asked for, in that order.  The login comes first, whole, and
+ *   once.  Nothing else is written.
+ * - Each event is what the master said, in its order, to the request that it answers.  A reply
+ *   that was read whole is passed on at once.
+ * - After malformed bytes the connection ends, and nothing behind them is passed on.  The link
+ *   reports requests in flight as lost, and only when the connection has ended.
+ * - The link waits to write what it could not write.  It counts the requests in flight as the
+ *   simulator does.
  */
 #ifndef SIM_PEER_H
 #define SIM_PEER_H
@@ -16,14 +31,14 @@
 #include "link.h"
 #include "stream.h"
 
-/* What came on a notification connection, and is to be told. */
+/* A message of a notification connection, before it is passed on. */
 struct utterance {
     struct utterance *next;
     struct heard heard;
     size_t until; /* the end of it in all that the master said */
 };
 
-/* What the commands of the login have asked for. */
+/* The answers that the commands of the login have asked for. */
 struct greeting {
     unsigned logins, databases, names, ids, loads;
     bool info;
