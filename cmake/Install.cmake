@@ -1,6 +1,6 @@
-# What `cmake --install` puts where: libraries, headers, the command with its completions, the
-# manual pages, and what pkg-config and find_package() need.  No path of the build or of the prefix is
-# written into any file, so the installed tree can be moved.
+# `cmake --install`: libraries, headers, the command with its completions, manual pages, documents, and
+# the files of pkg-config and find_package().  No file has a path of the build or of the prefix, so the
+# installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
 set(REDLOCK_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/redlock)
@@ -28,6 +28,11 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/include/redlock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/redlock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
+
+# The documents, and the files to start from, where messages and manual pages name them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/deploy/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 install(EXPORT redlockTargets NAMESPACE redlock:: DESTINATION ${REDLOCK_CMAKE_DIR})
 configure_package_config_file(

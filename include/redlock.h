@@ -56,7 +56,8 @@
  *     }
  *
  * A lock is a lease: one name or several, held with a random token on a quorum of the masters
- * until a deadline that both sides can compute.  doc/design.md gives the reasons of each rule.
+ * until a deadline that both sides can compute.  Reasons of the rules: design.md.  An installed
+ * system has it and the other documents in share/doc/redlock.
  * This file includes redlock/leases.h, look.h (who holds what), nodes.h (masters, counters) and
  * sync.h (for threads that wait); redlock/recipes.h has elections, barriers and latches.
  *
@@ -66,8 +67,8 @@
  *     that no version had, and a number out of its range, are refused (E_ARGUMENT).
  *   - Threads: a client and its leases belong to the thread that runs its loop.  Lookups of names
  *     run in threads of the library, which block all signals.  Nothing here raises SIGPIPE.
- *   - Callbacks come from the loop only, never from inside your own call (but on_log).  They may
- *     call every function here but redlock_process(), also to free the handle they are about.
+ *   - Callbacks come from the loop only, never from inside your own call (except on_log).  They may
+ *     call every function here except redlock_process(), and may free the handle they are about.
  *   - Outcomes: each one comes exactly once, and none after redlock_lease_free(),
  *     redlock_lease_detach() or redlock_free().
  *   - Order: the loop carries out calls about leases, 1,024 in a turn.  wait_ms and elapsed_ms
@@ -77,8 +78,8 @@
  *   - Time: durations are milliseconds.  Validity is measured on CLOCK_BOOTTIME, so a lease is over
  *     when a machine wakes from a long suspend.  LOST follows at once on a descriptor, and later on
  *     a loop of libev, whose timers do not count suspend.
- *   - Shortage: a master for which there is no descriptor or memory is down, and is tried again.
- *     libev ends the process (abort) without memory for its tables; see ev_set_allocator().
+ *   - Shortage: without a descriptor or memory for a master, that master is down; the library tries
+ *     again.  libev aborts the process without memory for its tables; see ev_set_allocator().
  *   - fork(): the child holds nothing.  There each lease is valid for 0 ms, calls fail with
  *     E_FORKED, redlock_close() does nothing, and the free functions work.  The library notices
  *     _Fork() and clone(2) too, unless the child shares the memory of its parent.
@@ -198,12 +199,11 @@ REDLOCK_API const char *redlock_version(void);
 
 /* ---- The client --------------------------------------------------------- */
 
-typedef enum redlock_level {                         /* a message that */
-                             REDLOCK_LOG_ERROR = -2, /* needs an operator */
-                             REDLOCK_LOG_WARNING =
-                                 -1, /* says that a master is away, or the configuration is risky */
-                             REDLOCK_LOG_INFO = 0,
-                             REDLOCK_LOG_DEBUG = 1
+typedef enum redlock_level {
+    REDLOCK_LOG_ERROR = -2,   /* an operator must act */
+    REDLOCK_LOG_WARNING = -1, /* a master is away, or the configuration is risky */
+    REDLOCK_LOG_INFO = 0,
+    REDLOCK_LOG_DEBUG = 1
 } redlock_level;
 
 typedef enum redlock_restart_policy {
@@ -275,23 +275,22 @@ typedef struct redlock_options {
     void *data; /* handed to on_ready, on_log and on_node */
 
     /* Spare votes: while no more than `spare` masters are wrong at once, there is at most one
-     * holder, and fences grow.  A master is wrong that lies, or that forgets and goes on voting:
-     * FLUSHALL, eviction, a failover to an empty replica, a wall clock that is stepped.  redlock(7)
-     * has the whole account.  The quorum is (N + spare + 2) / 2, rounded down, so fewer masters may
-     * be dead:
+     * holder, and fences grow.  A wrong master lies, or it forgets and goes on voting: FLUSHALL,
+     * eviction, a failover to an empty replica, a stepped wall clock.  More: page redlock(7).
+     * The quorum is (N + spare + 2) / 2, rounded down, so fewer masters may be dead:
      *     N = 4, spare 1: quorum 3, 1 dead      N = 7, spare 1: quorum 5, 2 dead
      *     N = 5, spare 1: quorum 4, 1 dead      N = 7, spare 2: quorum 5, 2 dead
      * 0: a plain majority; with an odd N one wrong master can make two holders.  Fewer than
-     * spare + 3 masters are refused.  A replica, or a server listed twice, is then refused alone.
-     * Nothing checks that all clients have the same `spare`: keep it equal. */
+     * spare + 3 masters are refused.  With spare votes a replica, or a server listed twice, is
+     * refused alone.  Set the same `spare` in all clients: nothing checks that. */
     int spare;
 
     /* If nodes is NULL: the path of a file with the list, which redlock_open() reads.  In it a # at
      * the beginning of a line, or behind white space or a comma, begins a comment.
-     * When a master denies the login (WRONGPASS, NOAUTH), the loop's thread reads the file again
-     * and takes the user and password of that master, and nothing else: a changed list needs a new
-     * client.  A file that cannot be read changes nothing, and on_log says so once.  Let the path
-     * be absolute, and replace the file as a whole. */
+     * When a master denies the login (WRONGPASS, NOAUTH), the loop's thread reads the file again.
+     * It takes the user and password of that master, and nothing else: a changed list needs a new
+     * client.  A file that cannot be read changes nothing, and on_log says so once.  Give an
+     * absolute path, and replace the file as a whole. */
     const char *nodes_file;
 
     /* A master has come up or gone, or has begun or ceased to abstain: see redlock_node_get(). */
@@ -301,33 +300,33 @@ typedef struct redlock_options {
      * max_ttl_ms.  Leases, a release by token and redlock_node_adopt() are refused. */
     bool looks_only;
 
-    /* TLS 1.2 or 1.3 to the masters that are listed as rediss://.  What stands in the list
-     * (?ca=PATH&cert=PATH&key=PATH&name=HOST&sni=HOST&verify=none) goes before these options, and
-     * these before REDLOCK_TLS_CA, _CERT, _KEY, _NAME, _SNI, _VERIFY of the environment, which a
-     * set-user-ID program does not read.  A master whose certificate is not for the name, not of a
-     * trusted CA, or not valid now is DOWN.  The loop's thread reads the files for each connection:
-     * new files count from the next connection on.  Let their paths be absolute, and no pipes.
+    /* TLS 1.2 or 1.3 to the masters that are listed as rediss://.  Parameters in the list
+     * (?ca=PATH&cert=PATH&key=PATH&name=HOST&sni=HOST&verify=none) go before these options.  They
+     * go before REDLOCK_TLS_CA, _CERT, _KEY, _NAME, _SNI, _VERIFY of the environment, which a
+     * set-user-ID program does not read.  A master is DOWN if its certificate is not for the name,
+     * not of a trusted CA, or not valid now.  The loop's thread reads the files for each
+     * connection: new files count from the next connection on.  Give absolute paths, and no pipes.
      *   tls_ca       the trusted CAs: a PEM file, or a folder as `openssl rehash` makes it.
      *                NULL: those of the system.
      *   tls_cert, tls_key   the client's certificate with those between it and its CA, and its key
      *                without a passphrase: PEM files.  tls_key NULL: the key is in tls_cert.
      *   tls_name     the host or address that the certificate is for.  NULL: the host of the list.
      *   tls_sni      the name to ask for (SNI).  NULL: tls_name, unless an address.  "": none.
-     *   tls_verify   "none": any certificate will do, and anybody on the way can read and answer.
-     *                NULL or "full": it is verified.
+     *   tls_verify   "none": any certificate will do, so anybody on the way can read and answer.
+     *                NULL or "full": the client verifies the certificate.
      * An option that no master of the list could use is refused (E_ARGUMENT); without OpenSSL
      * rediss:// is refused (E_NODES). */
     const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify;
 
     /* How fair the waiters of this client are to those of others.
      *   0             fast: a lease goes on in memory among the waiters of this client, see wait_ms
-     *   1 to 500      it goes on for that number of ms; a waiter may use the place of one that came
-     *                 that much earlier, but at most 50 ms
+     *   1 to 500      it goes on for that number of ms; a waiter may use the place of a waiter that
+     *                 came that much earlier, but at most 50 ms
      *   REDLOCK_ZERO  strict: no lease goes on in memory, and each waiter has a place of its own.
      * No lease of this client passes a waiter that a quorum had in the queue when it was asked for;
-     * a waiter is there two round trips after the call. Strict order costs each master about a
-     * request a second from each waiter, and each handover a round trip.  Set REDLOCK_ZERO in all
-     * clients for one order among all. */
+     * a waiter is there two round trips after the call.  Strict order costs each master about a
+     * request a second from each waiter, and each handover a round trip.  For one order among all
+     * clients set REDLOCK_ZERO in all. */
     int64_t local_turn_ms;
 } redlock_options;
 
@@ -342,13 +341,13 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
                                                        const redlock_options *options, char *why,
                                                        size_t why_size);
 
-/* Orderly end: refuses new leases, cancels acquires, releases what is held, and calls `closed` once
- * (may be NULL) when each owed release was answered or `patience_ms` passed (0: at once;
- * REDLOCK_FOREVER: no limit).  It does not wait for a master that it cannot reach for half a second
- * once a quorum of the others has given the names back.  `left` is the number of releases still
- * owed; these keys go when their ttl ends.  Callbacks of leases come before `closed`: NOT_ACQUIRED
- * with E_CLOSED, RELEASED (E_UNAVAILABLE: not confirmed).  A second call does nothing, nor does one
- * in a forked child.  You still free the client, in `closed` or later. */
+/* Orderly end: refuses new leases, cancels acquires, and releases the leases that are held.  It
+ * calls `closed` (may be NULL) once, when each owed release was answered or `patience_ms` passed
+ * (0: at once; REDLOCK_FOREVER: no limit).  Once a quorum of the others has given the names back,
+ * it does not wait for a master that it cannot reach for half a second.  `left` is the number of
+ * releases still owed; these keys go when their ttl ends.  Callbacks of leases come before
+ * `closed`: NOT_ACQUIRED with E_CLOSED, RELEASED (E_UNAVAILABLE: not confirmed).  A second call, or
+ * a call in a forked child, does nothing.  You still free the client, in `closed` or later. */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
                                void *data);
@@ -359,10 +358,10 @@ REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
 REDLOCK_API void redlock_free(redlock *client);
 
 /* ---- Without libev: watch redlock_fd() for reading, level-triggered, and call redlock_process()
- * when it is readable, as the program at the head does.  You set no timers: it becomes readable
- * when a lease has to be renewed or is lost, and after your calls.  examples/loops has poll(),
- * libuv, libevent (link it before this library: libev has functions of its names), GLib, sd-event
- * and asyncio. */
+ * when it is readable, as the program at the head does.  You set no timers: the descriptor becomes
+ * readable when a lease must be renewed or is lost, and after your calls.  For poll(), libuv,
+ * libevent (link it before this library: libev has functions of its names), GLib, sd-event and
+ * asyncio see examples/loops. */
 
 /* The descriptor, the same until redlock_free(), and close-on-exec: do not read, close or replace
  * it.  Stop watching it before redlock_free(); in a callback it stays open until redlock_process()
@@ -370,20 +369,20 @@ REDLOCK_API void redlock_free(redlock *client);
  * -1 for a client on a loop of libev, and in a forked child. */
 REDLOCK_API int redlock_fd(const redlock *client);
 
-/* Reads what the masters have sent, carries out your calls, calls your callbacks, writes to the
+/* Reads the answers of the masters, carries out your calls, calls your callbacks, writes to the
  * masters, and never waits.  Call it at any time, from one thread.  Returns
  *   REDLOCK_OK   also if a callback has freed the client
  *   E_STATE      nothing was done: called inside a callback, or by another thread
  *   E_ARGUMENT   the client runs on a loop of libev
  *   E_FORKED     this is a forked child; nothing was done, or it was a callback that forked
- *   E_SYSTEM     your program has closed the descriptor.  What was due was done, so leases end and
- *                LOST comes; but the client hears no master any more: free it. */
+ *   E_SYSTEM     your program has closed the descriptor.  Due work was done, so leases end and LOST
+ *                comes; but the client hears no master any more: free it. */
 REDLOCK_API redlock_code redlock_process(redlock *client);
 
 /* Milliseconds, rounded up, until redlock_process() must be called if the descriptor does not
- * become readable earlier; suspend counts.  0: now.  -1: never; a loop of libev; a forked child. If
- * you watch the descriptor you do not need this.  A program that sleeps as long without watching
- * keeps its leases, but an acquire or renewal takes up to request_timeout_ms. */
+ * become readable earlier; suspend counts.  0: now.  -1: never; a loop of libev; a forked child.
+ * If you watch the descriptor you do not need this.  A program that only sleeps for this time keeps
+ * its leases, but an acquire or renewal takes up to request_timeout_ms. */
 REDLOCK_API int redlock_next_timeout_ms(const redlock *client);
 
 /* True while the client waits for something besides idle connections: a lease, an owed release, its

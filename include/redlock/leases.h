@@ -1,7 +1,6 @@
 /*
- * redlock/leases.h - leases: asking for them, holding, changing and giving them back.
- *
- * redlock.h includes this file, and is where its contract stands.
+ * redlock/leases.h - leases: asking for them, holding, changing and giving them back.  redlock.h
+ * includes this file, and its contract holds here.
  */
 #include "../redlock.h" /* before the guard: redlock.h includes this file where it is needed */
 
@@ -37,7 +36,7 @@ typedef enum redlock_vote_kind {
     REDLOCK_VOTE_FREE,        /* renewal, release, look: no holder has the name */
     REDLOCK_VOTE_RELEASED,    /* release: the lease was still ours and is given back */
     REDLOCK_VOTE_REFUSED,     /* the master answered with an error: see text */
-    REDLOCK_VOTE_TIMEOUT,     /* no answer in time; what the master did is unknown */
+    REDLOCK_VOTE_TIMEOUT,     /* no answer in time; the master may have acted */
     REDLOCK_VOTE_UNREACHABLE, /* no connection that may be used, or lost before the answer: text */
     REDLOCK_VOTE_ABSTAINS     /* the master restarted; it votes again in remaining_ms */
 } redlock_vote_kind;
@@ -99,9 +98,9 @@ typedef struct redlock_lease_options {
     /* How long to wait while others hold the lease: first come, first served among the waiters of
      * all clients, and the release hands it over.  0: one try.  REDLOCK_FOREVER: until
      * redlock_lease_release().
-     *   Waiters of one client share: they hand a lease over in memory for 50 ms, and one that comes
-     * up to 50 ms after another may use its place in the queue (local_turn_ms of the client sets
-     * other times, or none).  A client that reaches no quorum has no place.  The masters hand a
+     *   Waiters of one client hand a lease over in memory for 50 ms.  A waiter that comes up to
+     * 50 ms after another may use the place of that one in the queue.  local_turn_ms of the client
+     * sets other times, or none.  A client that reaches no quorum has no place.  The masters hand a
      * lease over for 3 s at most, which valid_ms counts; within half a second the library renews it
      * to its ttl, with no_renew too. */
     int64_t wait_ms;
@@ -111,16 +110,14 @@ typedef struct redlock_lease_options {
      * REDLOCK_ZERO: none. */
     int64_t margin_ms;
 
-    /* No renewal later than this after ACQUIRED, so that a leaked handle holds no lock for ever.
-     * 0: no limit. */
+    /* No renewal later than this after ACQUIRED, so that a leaked handle ends.  0: no limit. */
     int64_t max_hold_ms;
 
     /* The lease ends (LOST) unless you call redlock_lease_extend().  Else the library renews it,
      * about every third of the ttl. */
     bool no_renew;
 
-    /* The lease has a fencing token, see redlock_lease_fence().  A plain lease costs the masters
-     * less. */
+    /* The lease has a fencing token, see redlock_lease_fence().  This costs the masters more. */
     bool fence;
 
     /* REDLOCK_SHARED: the lease has all its names shared.  Else each name has its own mode. */
@@ -129,8 +126,8 @@ typedef struct redlock_lease_options {
     /* Nobody else has the names within this time after ACQUIRED, also if you release the lease
      * sooner; but readers come in beside a reader.  So a job that several hosts start at about the
      * same time runs once.  A release before that time renews the lease once, for the rest of it;
-     * E_UNAVAILABLE then means that the names may be free earlier.  Not kept are a lease that is
-     * LOST, whose process died, that you detach, or that somebody releases by token.
+     * E_UNAVAILABLE then means that the names may be free earlier.  The names are not kept if the
+     * lease is LOST, its process dies, you detach it, or somebody releases it by token.
      *   0 to max_ttl_ms (a little less where drift_factor squared times max_ttl_ms is above
      * clock_skew_ms); 0: no such time. */
     int64_t at_least_ms;
@@ -140,16 +137,16 @@ typedef struct redlock_lease_options {
 
     /* K, 1 to REDLOCK_PERMITS_MAX: the lease is one of K permits of its one name, so that at most K
      * clients have one; 0: it is the name itself.  A permit is a slot, see redlock_lease_slot().
-     *   Use the same K everywhere: of clients with different ones the largest K is the bound.  A
-     * lease that waits stands in the queue of a slot; of up to 17 permits later ones may pass the
-     * one that has waited longest for 1 s, and once for each slot.  Permits and the name itself do
-     * not exclude each other.
+     *   Use the same K everywhere: where clients differ, the largest K is the bound.  A lease that
+     * waits stands in the queue of a slot.  With up to 17 permits later leases may pass the one
+     * that has waited longest, for 1 s and once for each slot.  Permits and the name itself do not
+     * exclude each other.
      *   A permit cannot be shared, attached, detached, downgraded, upgraded or reentrant, and has
      * one name, of at most REDLOCK_PERMITS_BYTES_MAX / K bytes. */
     int64_t permits;
 
-    /* Of redlock/sync.h alone (the calls here refuse it): gets what becomes of the lease while you
-     * hold it; `data` is handed to it, and redlock_sync_cancel() finds the acquire by it. */
+    /* Of redlock/sync.h alone (the calls here refuse it): gets the events of the lease while you
+     * hold it, and `data`.  redlock_sync_cancel() finds the acquire by `data`. */
     redlock_sync_callback *on_event;
     void *data;
 } redlock_lease_options;
@@ -188,11 +185,13 @@ static inline redlock_name redlock_name_of(const char *text)
  * HEALTHY, EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED, ANNOUNCED; then LOST, RELEASED, or LOST
  * and, after a redlock_lease_release(), RELEASED.  ACQUIRED comes only if a quorum granted the
  * lease and more than the margin is left, tested immediately before the callback.  Codes of
- * NOT_ACQUIRED: E_HELD (as a quorum answered last, another holder or a waiter has a name),
- * E_UNAVAILABLE (too few masters answered; event->votes has the reasons), E_TOO_SLOW, E_CANCELLED,
- * E_CLOSED, E_MEMORY, and E_REPLICA, E_SAME_MASTER, E_NO_MASTER where the list leaves no quorum. A
- * callback may acquire again in NOT_ACQUIRED and LOST.  Without wait_ms each E_HELD then costs the
- * masters a round trip, and other codes may come at once, though other watchers of the loop get
+ * NOT_ACQUIRED:
+ *   E_HELD         by the last answers of a quorum, another holder or a waiter has a name
+ *   E_UNAVAILABLE  too few masters answered; event->votes has the reasons
+ *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   the list leaves no quorum
+ *   E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY
+ * A callback may acquire again in NOT_ACQUIRED and LOST.  Without wait_ms each E_HELD then costs
+ * the masters a round trip, and other codes may come at once, though other watchers of the loop get
  * their turns.  Set wait_ms instead: then the library waits.
  *   `lease` receives the handle, to be freed with redlock_lease_free(); `options` may be NULL.
  * Returns REDLOCK_OK (the outcome follows), or at once E_NAME, E_TTL, E_ARGUMENT, E_MEMORY,
@@ -220,7 +219,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_attach(redlock *client, redloc
                                                          void *data);
 
 /* Gives back, by its token, a lease that another process acquired, or with REDLOCK_SLOT one permit
- * of a name.  RELEASED comes once, as after redlock_lease_release().  The word of a master that
+ * of a name.  RELEASED comes once, as after redlock_lease_release().  The answer of a master that
  * abstains confirms nothing, so E_UNAVAILABLE may come though all have deleted the token.  Returns
  * as redlock_acquire_names(); free the handle. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_release_token(
@@ -233,8 +232,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_release_token(
  */
 REDLOCK_API int64_t redlock_lease_valid_for(const redlock_lease *lease);
 
-/* The fencing token of the lease, for the protected resource to check: a holder that paused past
- * its lease may still write, and only the resource can refuse it (doc/fencing.md).
+/* The fencing token of the lease, which the protected resource should check.  A holder that paused
+ * past its lease may still write, and only the resource can refuse it (fencing.md).
  *   A positive integer below 2^53.  If one acquire had ended before another sent its first request,
  * its fence is smaller, for any common name.  Readers beside each other may have equal fences.  All
  * names of the lease have the same one; renewals keep it, redlock_lease_upgrade() does not.  Fences
@@ -244,8 +243,8 @@ REDLOCK_API int64_t redlock_lease_valid_for(const redlock_lease *lease);
 REDLOCK_API int64_t redlock_lease_fence(const redlock_lease *lease);
 
 /* The slot of a lease that is one of K permits: 0 to K - 1.  No two clients have the same slot of a
- * name at once, so it can be the number of a worker, a port or a folder; fences grow for each slot.
- * Known from ACQUIRED on until you free the handle.  -1 before, without permits, and for NULL. */
+ * name at once, so it can be the number of a worker, a port or a folder.  Fences grow for each
+ * slot.  Known from ACQUIRED until you free the handle.  -1 before, without permits, for NULL. */
 REDLOCK_API int redlock_lease_slot(const redlock_lease *lease);
 
 typedef struct redlock_place {
@@ -254,8 +253,8 @@ typedef struct redlock_place {
     int64_t expires_ms; /* until the holder's lease expires unless renewed; -1 unknown or never */
 } redlock_place;
 
-/* The place in the queue of a lease that waits, as the masters told it at the last refresh (each
- * second or so).  The time that the call takes grows with the waiters of this client.
+/* The place in the queue of a lease that waits, by the answers of the last refresh (each second
+ * or so).  The time that the call takes grows with the waiters of this client.
  * Returns REDLOCK_OK; E_STATE: the lease is not in the queue, or no quorum answers; E_ARGUMENT,
  * E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *place);
@@ -283,16 +282,17 @@ REDLOCK_API redlock_code redlock_lease_downgrade(redlock_lease *lease);
  * E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_upgrade(redlock_lease *lease);
 
-/* The lease has a name shared.  Ask redlock_lease_valid_for() as well: of a lease that is over this
- * may say anything.  False for NULL. */
+/* True if the lease has a name shared.  Ask redlock_lease_valid_for() as well: for a lease that is
+ * over the result means nothing.  False for NULL. */
 REDLOCK_API bool redlock_lease_is_shared(const redlock_lease *lease);
 
 /* Ends validity at once.  Then the next waiter of this client gets the lease in memory, or the
  * masters that may have it get the release.  RELEASED follows, with code
- *   OK             a quorum confirmed that the lease was still ours, or the next waiter got it
- * while it was valid: there was no other holder before E_GONE         too few masters still had it
- * for a quorum, or LOST came before E_UNAVAILABLE  too few masters that vote answered in time; the
- * library repeats the release A release during the acquire cancels it (NOT_ACQUIRED, E_CANCELLED).
+ *   OK             there was no other holder before: a quorum confirmed that the lease was still
+ *                  ours, or the next waiter got it while it was valid
+ *   E_GONE         too few masters still had it for a quorum, or LOST came before
+ *   E_UNAVAILABLE  too few voting masters answered in time; the library repeats the release
+ * A release during the acquire cancels it (NOT_ACQUIRED, E_CANCELLED).
  * Returns REDLOCK_OK, E_STATE after NOT_ACQUIRED, RELEASED or a first call, E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
 
@@ -301,8 +301,8 @@ REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
  * renewal.  One that is on its way does not take the names again after another process has given
  * them back by this library.  A lease from the queue may have 3 s at most (see wait_ms):
  * redlock_lease_extend() it first.
- * Returns REDLOCK_OK; E_STATE: not held, or it was downgraded or upgraded, be it in vain; E_FORKED.
- * After an error the handle lives on. */
+ * Returns REDLOCK_OK; E_STATE: not held, or after a downgrade or an upgrade (also one that failed);
+ * E_FORKED.  After an error the handle lives on. */
 REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 
 /* Frees the handle, in any state, inside its own callback too.  The library releases a lease that
@@ -311,8 +311,8 @@ REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 REDLOCK_API void redlock_lease_free(redlock_lease *lease);
 
 /* The token that the masters hold for this lease, with its label; "" before the first round.  Each
- * round of an acquire has another one; from ACQUIRED on it stays.  After a release it may be that
- * of the next holder: do not use it any more.  The string lives as long as the handle. */
+ * round of an acquire has a new token; from ACQUIRED on it stays.  After a release it may be the
+ * token of the next holder: do not use it any more.  The string lives as long as the handle. */
 REDLOCK_API const char *redlock_lease_token(redlock_lease *lease);
 
 #ifdef __cplusplus

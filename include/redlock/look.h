@@ -11,24 +11,24 @@
 extern "C" {
 #endif
 
-#define REDLOCK_TOKENS_TOLD_MAX 600 /* tokens in one list of one master */
+#define REDLOCK_TOKENS_TOLD_MAX 600 /* most tokens in one list of one master */
 
 typedef struct redlock_look redlock_look; /* until redlock_look_free() */
 
 typedef struct redlock_look_options {
     size_t size;
-    int tokens;       /* the most that a master tells in each list, to TOKENS_TOLD_MAX; 0: 16 */
+    int tokens;       /* most tokens in each list of a master, up to TOKENS_TOLD_MAX; 0: 16 */
     bool all_answers; /* wait for every master that is connected, and not for a quorum alone */
 } redlock_look_options;
 
-/* Processes, all of which the master counts, and the first of which it names.  It never grows. */
+/* Processes: the master counts all, and names the first.  The struct never grows. */
 typedef struct redlock_crowd {
     unsigned count;
     size_t told;               /* the number of tokens */
     const char *const *tokens; /* each with its label */
 } redlock_crowd;
 
-/* What one master says.  From `waiters` on all is empty unless `kind` is HELD. */
+/* The answer of one master.  From `waiters` on all is empty unless `kind` is HELD. */
 typedef struct redlock_view {
     const char *node;          /* the master, as "127.0.0.1:7101"; never with its password */
     redlock_vote_kind kind;    /* HELD, FREE, or why the master said neither: ABSTAINS, REFUSED,
@@ -40,7 +40,7 @@ typedef struct redlock_view {
     redlock_crowd readers;     /* none: the name is held exclusively */
     unsigned permits;          /* of one name: K, the largest that a client asked for in the last
                                 * hour, or as many as are out; 0: it is not about permits */
-    redlock_crowd permits_out; /* those who have a permit, by slot */
+    redlock_crowd permits_out; /* the holders of permits, by slot */
 } redlock_view;
 
 typedef struct redlock_look_result {
@@ -53,7 +53,7 @@ typedef struct redlock_look_result {
     unsigned agreed;    /* the most masters that name the same holder; 0: none names one */
     int64_t elapsed_ms; /* since the look was carried out */
     const redlock_view *const *views; /* one for each master, in the order of the list */
-    const char *text;                 /* one line for people: who has the name, or why not known */
+    const char *text;                 /* one line for people: the holder, or why it is unknown */
 } redlock_look_result;
 
 typedef void redlock_look_callback(redlock_look *look, const redlock_look_result *result,
@@ -61,9 +61,9 @@ typedef void redlock_look_callback(redlock_look *look, const redlock_look_result
 
 /* Asks every master for the holder of the names, and for their waiters, and calls back once.  Of
  * several names a master tells of the first that is held there, and of no permits; a name with
- * REDLOCK_SLOT is that slot.  The look ends once a quorum agrees, and the other masters have had as
- * long again.  A master that abstains and has no holder counts as not answered: it may have
- * forgotten one.  Begin any number of looks: the client asks for some at a time.
+ * REDLOCK_SLOT is that slot.  The look ends once a quorum agrees, and the other masters have had
+ * the same time again.  A master that abstains and has no holder counts as not answered: it may
+ * have forgotten the holder.  Begin any number of looks: the client asks for some at a time.
  * Free the handle.  `options` may be NULL.  Returns as redlock_acquire_names(). */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_look_begin(
     redlock *client, redlock_look **look, const redlock_name *names, size_t count,
@@ -82,7 +82,7 @@ typedef struct redlock_survey_options {
                    * that expire.  Else a foreign value counts only where somebody waits */
 } redlock_survey_options;
 
-/* What one master has told next.  It may tell a name more than once. */
+/* The next answer of one master.  It may tell a name more than once. */
 typedef struct redlock_survey_page {
     size_t size;
     unsigned node;                    /* the index of the master */
@@ -100,7 +100,7 @@ typedef void redlock_survey_callback(redlock_survey *survey, const redlock_surve
                                      void *data);
 
 /* Goes through the keys of every master for names with the client's prefix that are held, waited
- * for, or have permits out.  A page tells what was so on one master at some time since this call.
+ * for, or have permits out.  A page is true of one master at some time since this call.
  * The callback gets about 250 keys at a time, a millisecond of the master's time, until each master
  * has told `last`; a master that lies may never.  A master that went is not asked again.
  * The user needs the rights to scan, dbsize and getrange.  Free the handle.  `options` may be NULL.

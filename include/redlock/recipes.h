@@ -12,9 +12,9 @@
  *     the client was; E_REPLICA, E_SAME_MASTER, E_NO_MASTER: the list leaves no quorum.
  *   - A call of the loop returns REDLOCK_OK, E_ARGUMENT (also if the client only looks), E_NAME,
  *     E_TTL, E_CLOSED, E_FORKED, E_MEMORY.
- *   - A call of a thread returns the code of its result, or one of those, or E_STATE in a callback:
- *     then nothing was done.  redlock_sync_close() ends its wait.  redlock_sync_cancel() ends only
- *     that of redlock_sync_campaign(): give a timeout_ms to the others.
+ *   - A call of a thread returns the code of its result.  If it did nothing, it returns an error of
+ *     the line above, or E_STATE in a callback.  A redlock_sync_close() ends its wait.  Only
+ *     redlock_sync_campaign() can be ended by redlock_sync_cancel(): give the others a timeout_ms.
  */
 #ifndef REDLOCK_RECIPES_H
 #define REDLOCK_RECIPES_H
@@ -34,16 +34,15 @@ extern "C" {
 
 /* ---- Elections.  A leader holds a fenced lease on one name, exclusively; its term is the fence.
  * So at most one leads at a time, and terms grow, as redlock_lease_fence() says.  A leader must
- * stop at LOST.  The resource that it writes to must refuse smaller terms than it saw
- * (doc/fencing.md). */
+ * stop at LOST.  The resource that it writes to must refuse smaller terms (fencing.md). */
 typedef struct redlock_campaign redlock_campaign; /* stands for leader, term after term */
 typedef struct redlock_campaign_options {
     size_t size;
     int64_t ttl_ms, margin_ms; /* of its leases, as in redlock_lease_options */
-    int64_t timeout_ms;        /* for each term, in turn among all who wait; then NOT_ACQUIRED */
+    int64_t timeout_ms;        /* longest wait for each term, in turn; then NOT_ACQUIRED */
     /* The candidate announces this in each term, as soon as it leads: 0 to REDLOCK_VALUE_MAX bytes.
-     * NULL: nothing, so observers do not hear of it, until redlock_campaign_announce().  If memory
-     * is out as a term begins, it announces nothing in that term, and ANNOUNCED does not come. */
+     * NULL: nothing, so observers do not hear of it, until redlock_campaign_announce().  Without
+     * memory as a term begins, it announces nothing in that term, and ANNOUNCED does not come. */
     const void *value;
     size_t length;
     bool once; /* LOST is final, unless it resigns; else it stands again after LOST */
@@ -75,7 +74,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign_announce(redlock_camp
                                                                     const void *value,
                                                                     size_t length);
 
-/* Ends the candidacy: the name goes to the next who waits, and the announcement is taken back.  The
+/* Ends the candidacy: the name goes to the next waiter, and the announcement is taken back.  The
  * callback gets RELEASED, or NOT_ACQUIRED with E_CANCELLED if it did not lead.  It does not stand
  * again.  Returns REDLOCK_OK, E_FORKED, or E_STATE if it has resigned or ended before. */
 REDLOCK_API redlock_code redlock_campaign_resign(redlock_campaign *candidate);
@@ -87,8 +86,8 @@ REDLOCK_API void redlock_campaign_free(redlock_campaign *candidate); /* resigns,
  * masters that are connected.  On others, and when the process dies, it ends with the validity that
  * the lease had when the library last repeated it.
  *   The lease's callback gets REDLOCK_ANNOUNCED when a quorum of masters has stored the value: once
- * for each call, unless a later call or the end of the lease comes before.  event->granted is their
- * number, with those in quarantine, which observers do not believe yet.
+ * for each call, unless a later call or the end of the lease comes before.  Field event->granted is
+ * their number.  It includes masters in quarantine, which observers do not believe yet.
  * Returns REDLOCK_OK, E_STATE (the lease is not held, is shared or a permit, or has no fence or
  * several names), E_ARGUMENT (length), E_CLOSED, E_FORKED, E_MEMORY; then the former value stays.
  */
@@ -132,7 +131,7 @@ REDLOCK_API void redlock_observer_free(redlock_observer *observer);
  * redlock_sync_lease_fence() is its term, redlock_sync_lease_release() resigns.  `options` may be
  * NULL; `once` makes no difference.  The call does not wait until a quorum has the value, as
  * redlock_sync_lease_announce() does.  If the announcement cannot begin, since memory is out or the
- * lease has just ended, the call returns REDLOCK_OK all the same, and result->text says why.
+ * lease has just ended, the call still returns REDLOCK_OK, and result->text says why.
  * Returns what redlock_sync_acquire() returns: E_HELD when the time is over, E_CANCELLED after
  * redlock_sync_cancel() with NULL for `data`. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code
@@ -159,42 +158,42 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_leader_next(
     redlock_sync *client, const char *name, int64_t after_term, int64_t timeout_ms,
     redlock_leader *leader, void *value, size_t size, redlock_sync_result *result);
 
-/* ---- Barriers.  A party waits at a barrier until the number of parties have arrived. ---- */
+/* ---- Barriers.  A party waits at a barrier until N parties have arrived. ---- */
 typedef struct redlock_barrier redlock_barrier; /* one party */
 typedef struct redlock_barrier_options {
     size_t size;
-    int64_t parties; /* 1 to REDLOCK_PARTIES_MAX: as many must arrive, and name this number */
+    int64_t parties; /* N, 1 to REDLOCK_PARTIES_MAX: N parties must arrive, and all name this N */
     /* Which use of the barrier this is, such as the number of a round, 0 to REDLOCK_GENERATION_MAX.
-     * Use each once, and larger ones later.  A party at one that was passed passes at once, for at
-     * least max_ttl_ms.  For a week after that a party that was there passes, and a new one gets
-     * E_OVER.  So do all parties at a generation before the latest that was passed. */
+     * Use each once, and larger ones later.  For at least max_ttl_ms after a generation was passed,
+     * each party that comes there passes at once.  For a week after that a party that was there
+     * passes, and a new party gets E_OVER.  So do all at a generation before the latest passed. */
     int64_t generation;
     int64_t ttl_ms;     /* a party that dies counts no longer; up to max_ttl_ms; 0: 10,000 */
-    int64_t timeout_ms; /* for parties and for masters; then it leaves.  REDLOCK_ZERO: it passes
-                         * if it is the last to arrive */
-    /* The token that an undecided result had: this party is that one, and counts once.  It passes,
+    int64_t timeout_ms; /* longest wait for parties and masters; then it leaves.  REDLOCK_ZERO:
+                         * it passes if it is the last to arrive */
+    /* The token of an undecided result: this party is the same one, and counts once.  It passes,
      * also days after the others, or is undecided again.  One party at a time may have the token.
-     * A worker that may be started again within its ttl would count twice: give it a token of its
-     * own from the start, such as its number.  But at a generation that is used again within a
-     * week, such a party passes at once, alone.  NULL: a new party. */
+     * A worker that is started again within its ttl would count twice: give it a token of its own
+     * from the start, such as its number.  But at a generation that is used again within a week,
+     * such a party passes at once, alone.  NULL: a new party. */
     const char *token;
 } redlock_barrier_options;
 
 typedef struct redlock_barrier_result {
     size_t size;
     /* REDLOCK_OK: it passed.
-     * E_NOT_PASSED (its time was over), E_CANCELLED, E_CLOSED: it did not pass, and no party passes
-     *   that has counted it.
+     * E_NOT_PASSED (its time was over), E_CANCELLED, E_CLOSED: it did not pass, and no party that
+     *   counted it passes.
      * E_PARTIES: likewise; others wait at this generation for `others` parties, or passed so.
      * E_OVER: the masters know only that a later generation was passed, or this one before it came
-     *   or by another number of parties.  Do not come again: use one above `latest`.
+     *   or by another number of parties.  Do not come again: use a generation above `latest`.
      * E_UNDECIDED: a quorum of masters answered, and it is still undecided. */
     redlock_code code;
-    bool undecided;    /* it is not known whether the barrier was passed; others may pass that have
-                        * counted this party.  Arrive again, with `token`, unless it is E_OVER */
+    bool undecided;    /* it is not known whether the barrier was passed; others that counted this
+                        * party may pass.  Arrive again, with `token`, unless it is E_OVER */
     unsigned parties;  /* of the options */
     unsigned arrived;  /* the most parties that a master counted, as far as is known */
-    unsigned others;   /* E_PARTIES, or undecided for that: their number of parties; else 0 */
+    unsigned others;   /* E_PARTIES, or undecided for that: parties the others wait for; else 0 */
     unsigned answered; /* the number of masters that counted it, or know of others */
     unsigned masters;  /* N */
     char token[REDLOCK_TOKEN_SIZE];
@@ -206,14 +205,14 @@ typedef void redlock_barrier_callback(redlock_barrier *party, const redlock_barr
                                       void *data);
 
 /* Arrives, and calls back once.  No party passes before all have arrived, and wait at one time.
- *   - After one has passed, the others pass: those that wait, and those that come later, as said
- *     at `generation`.  No party that it counted gets a result that says that it did not pass.
+ *   - After a party has passed, the others pass: those that wait, and those that come later, as
+ *     said at `generation`.  A party that it counted never gets a result `did not pass`.
  *   - A party without a timeout passes when all have arrived and reach the same quorum of masters.
- *     One that has heard of no quorum for half of max_ttl_ms gets E_UNAVAILABLE.
+ *     If it hears of no quorum for half of max_ttl_ms, it gets E_UNAVAILABLE.
  * It is not promised that the others still live when a party passes: they did within their ttl.  A
- * wrong master may let parties pass early, unless options.spare allows for it.  After a week, or
- * when all masters that knew it have lost their data one after the other, it is forgotten that a
- * generation was passed: a party that comes then waits for new ones.
+ * wrong master may let parties pass early, unless options.spare allows for it.  The masters forget
+ * that a generation was passed after a week, or when all that knew it lose their data one after the
+ * other.  A party that comes then waits for new ones.
  *   redlock_close() makes the party leave, and its result comes before the client is closed. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_barrier_arrive(
     redlock *client, redlock_barrier **party, const char *name,
@@ -237,14 +236,14 @@ typedef struct redlock_latch_options {
     size_t size;
     int64_t arrivals;    /* create: 1 to REDLOCK_ARRIVALS_MAX must arrive.  No default */
     int64_t life_ms;     /* create: it lives for 1,000 to REDLOCK_LATCH_LIFE_MAX, open or not; then
-                          * the name may have another one.  0: 3,600,000 */
+                          * the name may have another latch.  0: 3,600,000 */
     int64_t timeout_ms;  /* then the call reports what it knows.  create goes on for half of
                           * max_ttl_ms at most, count as with REDLOCK_ZERO */
-    const char *id;      /* arrive, await, count: of the latch that is meant, as its creator got it.
+    const char *id;      /* arrive, await, count: of the latch you mean, as its creator got it.
                           * NULL: any.  Set it where a name has one latch after the other */
-    const char *arrival; /* arrive: says which arrival this is, and counts once, however often and
-                          * by whomever it is used: 1 to 64 bytes of printable ASCII without spaces.
-                          * NULL: a new one, which the result names */
+    const char *arrival; /* arrive: the name of the arrival, which counts once, no matter how often
+                          * it is used and by which client: 1 to 64 bytes of printable ASCII without
+                          * spaces.  NULL: a new one, which the result names */
 } redlock_latch_options;
 
 typedef struct redlock_latch_result {
@@ -268,22 +267,22 @@ typedef void redlock_latch_callback(redlock_latch *latch, const redlock_latch_re
                                     void *data);
 
 /* Each call calls back once.  `options` may be NULL where no field is missing.
- *   create   makes the latch, with a new id, unless the name has one.  Of several calls one at most
+ *   create   makes the latch, with a new id, unless the name has one.  Of several calls at most one
  *            gets REDLOCK_OK, and nobody takes its latch away
  *   arrive   counts: REDLOCK_OK when a quorum of masters has stored it
  *   await    waits until the latch is open
  *   count    reports how many have arrived, and whether it is open
- * No call reports `open` before that many different arrivals have begun.  After one has, no call
- * that begins later reports that the latch is not open.  An arrival that got REDLOCK_OK is not lost
- * though masters restart and forget, one after the other: calls put it back.  (With f spare votes
- * that takes 3f + 2 masters.)  If too many forget before anybody calls, the latch is E_GONE.
- *   It is not promised that a latch which a call has found stays for its life.  One that was not
- * made may be left on less than a quorum, where its creator died or lost the connection: nobody can
- * arrive there.  Calls that find such remains clear them after max_ttl_ms + clock_skew_ms.  If they
- * leave create no quorum till then, it gets E_UNAVAILABLE: create again.  An arrival clears them at
- * once, unless its latch ends within that time: let a latch live so much longer than its last
- * arrival needs.  A master whose data is deleted while it runs (FLUSHALL, eviction), or whose clock
- * is more than clock_skew_ms off, counts as wrong until the latch ends. */
+ * No call reports `open` before N different arrivals have begun.  After one has, no later call
+ * reports `not open`.  An arrival that got REDLOCK_OK is not lost though masters restart and
+ * forget, one after the other: calls put it back.  (With f spare votes that takes 3f + 2 masters.)
+ * If too many forget before anybody calls, the latch is E_GONE.
+ *   It is not promised that a latch which a call has found stays for its life.  If a creator dies
+ * or loses the connection, remains of a latch that was not made may be left on less than a quorum:
+ * nobody can arrive there.  Calls that find remains clear them after max_ttl_ms + clock_skew_ms.
+ * If remains leave create no quorum till then, it gets E_UNAVAILABLE: create again.  An arrival
+ * clears them at once, unless its latch ends within that time: let a latch live for that time
+ * longer than its last arrival needs.  A master whose data is deleted while it runs (FLUSHALL,
+ * eviction), or whose clock is more than clock_skew_ms off, is wrong until the latch ends. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_create(
     redlock *client, redlock_latch **latch, const char *name, const redlock_latch_options *options,
     redlock_latch_callback *callback, void *data);

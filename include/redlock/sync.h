@@ -2,7 +2,7 @@
  * redlock/sync.h - leases for threads that wait.
  *
  * A client runs a loop of its own on one background thread, and any thread may call the functions
- * here.  redlock.h begins with an example, and says what a lease is.
+ * here.  An example, and the meaning of a lease, stand at the head of redlock.h.
  *
  * Contract
  *   - Threads: any thread may call any function, also while others use the same client or lease.
@@ -16,7 +16,7 @@
  *     nothing.  The calls that only look, and redlock_sync_lease_free(), work as anywhere.
  *   - Descriptors: a program that closes all descriptors, as a daemon does, does so before
  *     redlock_sync_open().  Later, leases are lost, and calls take a second or fail.  Eight bytes
- *     may then be written to, or read from, a file that has got such a number.
+ *     may then be written to, or read from, a file that has got the number of a closed descriptor.
  *   - Durations are milliseconds; the text says where REDLOCK_FOREVER is allowed.  Arguments need
  *     only live until the function returns, but `data` as long as callbacks may come.
  *   - fork(): the child holds nothing, as in redlock.h.  There leases are valid for 0 ms, and each
@@ -63,11 +63,12 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_open(redlock_sync **clien
                                                             char *why, size_t why_size);
 
 /* Waits until each master was either reached or tried in vain, for at most `timeout_ms` (or
- * REDLOCK_FOREVER).  An acquire does not need this call, which shows early that something is amiss.
+ * REDLOCK_FOREVER).  An acquire does not need this call, which shows early that something is wrong.
  * `why` receives a line for each master, its state and why, or a sentence for another failure.
- * Returns REDLOCK_OK: a quorum can vote; E_UNAVAILABLE: no quorum can vote now, or that is not
- * known in time, and the client goes on trying; E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong
- * entries of the list leave no quorum; E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT. */
+ *   REDLOCK_OK     a quorum can vote
+ *   E_UNAVAILABLE  no quorum can vote now, or that is not known in time; the client goes on trying
+ *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   wrong entries of the list leave no quorum
+ *   E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT */
 REDLOCK_API redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *why,
                                             size_t why_size);
 
@@ -90,15 +91,15 @@ REDLOCK_API unsigned redlock_sync_close(redlock_sync *client, int64_t patience_m
  * The handles of its leases live on, each until it is freed. */
 REDLOCK_API void redlock_sync_free(redlock_sync *client);
 
-/* Acquires a lease on one name (a C string), or on several at once (all or none), and waits for the
- * outcome: at most options->wait_ms and the rounds under way, each as long as a request may take.
+/* Acquires a lease on one name (a C string), or on several at once (all or none).  It waits for the
+ * outcome, at most options->wait_ms and the rounds under way; a round takes a request timeout.
  *   lease    receives the lease, to be freed with redlock_sync_lease_free(); NULL on failure
  *   options  as for redlock_acquire(), `reentrant` and `on_event` included; NULL: defaults.
  *            on_event comes no more once the (last) redlock_sync_lease_free() has returned.  At
  *            LOST redlock_sync_lease_valid_for() is 0 already; event->valid_ms is left to stop in.
  * Returns REDLOCK_OK, and the lease is yours for redlock_sync_lease_valid_for(lease); or
  *   E_HELD         another holder has a name: result->votes names the holder
- *   E_UNAVAILABLE  too few masters answered with anything but an error: result->votes has why
+ *   E_UNAVAILABLE  too few masters answered without an error: result->votes has why
  *   E_TOO_SLOW     the masters, or this machine, were too late for the lease to be of use
  *   E_CANCELLED    redlock_sync_cancel() was called
  *   E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER, E_NO_MASTER, E_STATE, E_FORKED,
@@ -106,16 +107,16 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *
  * Reentrant leases.  A thread that holds one, and acquires the same names of that client with
  * `reentrant` again (in any order), gets the same handle once more.  No master is asked.
- *   - Each acquire wants its own redlock_sync_lease_free(), with or without a release before it, in
+ *   - Each acquire needs its own redlock_sync_lease_free(), with or without a release before it, in
  *     any order and by any thread.  The last release gives the lease back, or the last free if an
  *     acquire was not released.  A free counts for a released acquire while there is one.
- *   - The lease belongs to the thread that acquired it first; others meet it as another holder's.
- *     A thread meets its own lease that was not reentrant in the same way.
+ *   - The lease belongs to the thread that acquired it first; to other threads it is another
+ *     holder's.  So is a thread's own lease that is not reentrant.
  *   - Once no more than its margin is left, an acquire fails with E_EXPIRED.  After a loss it fails
  *     with the code of the loss, until all acquires of the lease are released or freed.
  *   - The lease keeps the terms and the callback of the first acquire.  A later one fails with
- *     E_STATE if it asks for a shared name exclusively, or for a fence that the lease lacks.  It
- *     also does for names of which the lease has some.  An upgrade, downgrade or extend is for all.
+ *     E_STATE if it asks for a shared name exclusively, for a fence that the lease lacks, or for
+ *     names of which it has only some.  An upgrade, downgrade or extend is for all.
  */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *client,
                                                                redlock_sync_lease **lease,
@@ -138,16 +139,17 @@ REDLOCK_API unsigned redlock_sync_cancel(redlock_sync *client, const void *data)
 
 /* Validity left, in ms rounded down; 0 when the lease is not held any more, and for NULL.  Call it
  * before each step that needs the lock: it is cheap, and takes no lock.  The background thread
- * brings it up to date after each answer of a master, with n > 64 leases held up to n us later.
- * redlock_sync_lease_exclusive_for() is 0 also while the lease has a name shared.  Call it before
- * each step that needs the lease exclusively, for another thread may have downgraded the lease. */
+ * updates it after each answer of a master; with n > 64 leases held, up to n us later.
+ *   While the lease has a name shared, redlock_sync_lease_exclusive_for() is 0, too.  Call that
+ * before a step that needs the lease exclusively: another thread may have downgraded it. */
 REDLOCK_API int64_t redlock_sync_lease_valid_for(const redlock_sync_lease *lease);
 REDLOCK_API int64_t redlock_sync_lease_exclusive_for(const redlock_sync_lease *lease);
 
-/* The fencing token, as redlock_lease_fence() (0: none); the permit, as redlock_lease_slot() (-1:
- * none); and the token on the masters with its label, which lives as long as the handle ("" for
- * NULL).  redlock_sync_lease_upgrade() makes the fence larger.  A thread that has seen
- * redlock_sync_lease_exclusive_for() above 0 reads the fence that goes with it, or a later one. */
+/* fence: the fencing token, as redlock_lease_fence() (0: none).  After a thread has seen
+ *        redlock_sync_lease_exclusive_for() above 0, it reads the fence that goes with that, or a
+ *        later fence.  An upgrade makes the fence larger.
+ * slot:  the permit, as redlock_lease_slot() (-1: none).
+ * token: on the masters, with its label.  The string lives as long as the handle ("" for NULL). */
 REDLOCK_API int64_t redlock_sync_lease_fence(const redlock_sync_lease *lease);
 REDLOCK_API int redlock_sync_lease_slot(const redlock_sync_lease *lease);
 REDLOCK_API const char *redlock_sync_lease_token(const redlock_sync_lease *lease);
@@ -155,8 +157,8 @@ REDLOCK_API const char *redlock_sync_lease_token(const redlock_sync_lease *lease
 /* Extend, downgrade and upgrade wait for their outcome, and return REDLOCK_OK or
  *   E_EXPIRED, E_GONE, E_MAX_HOLD   the lease was lost meanwhile
  *   E_CANCELLED    the lease was released meanwhile, by a thread or a close
- *   E_STATE        the lease is not held, or another thread is in such a call (an extend may go
- *                  beside a downgrade or an upgrade); then nothing was done
+ *   E_STATE        the lease is not held, or another thread is in such a call; nothing was done.
+ *                  An extend may go beside a downgrade or upgrade.
  *   E_UNAVAILABLE  extend: no quorum renewed it; upgrade: too few masters answered, or too many
  *                  lost a downgrade with its connection.  The lease is what it was.
  *   E_CLOSED, E_FORKED, E_ARGUMENT
@@ -166,9 +168,8 @@ REDLOCK_API const char *redlock_sync_lease_token(const redlock_sync_lease *lease
  * Before any reader comes in, redlock_sync_lease_exclusive_for() is 0 for all threads.
  * Upgrade makes the only reader the writer (E_STATE: no name is shared).  It tries once, and never
  * waits for a reader to leave.  Until the masters agree redlock_sync_lease_exclusive_for() is 0.
- * What was read as a reader still holds then: no writer came between.  A fenced lease has a new
- * fence.  E_HELD: others read one of the names.  E_HELD, E_MAX_HOLD, E_MEMORY: it stays a reader.
- */
+ * Data that was read as a reader is still right then: no writer came between.  A fenced lease
+ * has a new fence.  E_HELD: others read a name.  E_HELD, E_MAX_HOLD, E_MEMORY: still a reader. */
 REDLOCK_API redlock_code redlock_sync_lease_extend(redlock_sync_lease *lease, int64_t ttl_ms,
                                                    redlock_sync_result *result);
 REDLOCK_API redlock_code redlock_sync_lease_downgrade(redlock_sync_lease *lease,
@@ -190,7 +191,7 @@ REDLOCK_API redlock_code redlock_sync_lease_release(redlock_sync_lease *lease,
                                                     redlock_sync_result *result);
 
 /* Frees the handle (of a reentrant lease the last free does); NULL is allowed.  A lease that is
- * still held is released in the background, and no answer of a master is waited for. */
+ * still held is released in the background; the call does not wait for the masters. */
 REDLOCK_API void redlock_sync_lease_free(redlock_sync_lease *lease);
 
 #ifdef __cplusplus

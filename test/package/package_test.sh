@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|readme|descriptor|headers|symbols|command|manual|completions|debian
+#   package_test.sh install|pkgconfig|cmake|readme|descriptor|headers|symbols|command|manual|completions|documents|
+#                   debian
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
 # BUILD, STAGE, LIBDIR, INCLUDEDIR, MANDIR and DATADIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
@@ -162,6 +163,14 @@ test_completions() {
     done
 }
 
+# Messages and pages name these.
+test_documents() {
+    local file
+    for file in README.md operating.md fencing.md json.md design/validity.md examples/users.acl; do
+        [[ -s $root/$DATADIR/doc/redlock/$file ]] || die "not installed: $file"
+    done
+}
+
 # What debian/ says is so: the version, the symbols, and in which package each file goes.
 # test/package/debian.sh builds and tries the packages.
 test_debian() {
@@ -179,12 +188,12 @@ exported_with_versions() {
     nm -D --defined-only "$library" | awk '{ sub(/@@/, "@", $3); print $3 ($2 == "A" ? "@" $3 : "") }' | sort
 }
 
-# Documents and examples are taken from the sources.
+# Examples come from the sources.
 what_is_named_is_there() {
     local pattern
     while IFS= read -r pattern; do
         compgen -G "$debian/../$pattern" >/dev/null || die "debian/ names what is not there: $pattern"
-    done < <(cat "$debian"/*.docs "$debian"/*.examples)
+    done < <(cat "$debian"/*.examples)
 }
 
 # debian/*.install is for Debian's folders.
