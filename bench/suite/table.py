@@ -74,9 +74,16 @@ def align(table):
                       for i, cell in enumerate(line)).rstrip() for line in table]
 
 
+KEY = """A pair is an acquire of a name that nobody else wants, and its release; c pairs are in flight.
+The rows of a group are measured in alternating slices on the same masters.
+acq, rel: latency in us. CPU us, masters: CPU of the client and of the masters, user and system, a pair.
+failed: pairs without their lock, or whose release was not confirmed in time.
+2nd rounds: the share of fenced acquires that needed one. floor: no safety, a lower bound of the cost.
+x: the first row divided by this row, round by round, the median; ±: half the distance of the quartiles."""
+
+
 def as_text(rows):
-    out = ["Latencies in us; CPU us and masters: CPU of the client and of the masters a pair. x: the first row "
-           "of a group divided by this row, in the same rounds; ±: half the distance of the quartiles."]
+    out = [KEY]
     for group, members in groups(rows):
         measured = [row for row in members if row.has_pairs() and not row.facts]
         out += ["", f"== {group}"]
@@ -91,7 +98,7 @@ def as_text(rows):
 
 
 def as_markdown(rows):
-    out = []
+    out = ["- " + line for line in KEY.split("\n")]
     for group, members in groups(rows):
         measured = [row for row in members if row.has_pairs() and not row.facts]
         facts = [row for row in members if row.facts]
