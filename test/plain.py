@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plain English: a subject in each sentence, short sentences, one width. Prints what is not plain, a place a line.
+"""Plain English: a subject in each sentence, short sentences, one width. Prints what is not.
 
     test/plain.py             the whole tree
     test/plain.py FILE...     these files or folders
@@ -28,11 +28,11 @@ PATTERNS = [(re.compile(pattern), advice) for pattern, advice in (
     (r"; what\b", "name the thing instead of `what`"),
     (r"^(?:Nobody|Nothing|None|Anybody|Everybody|He|One) (?!who|that|of)[\w` ]+ (?:who|that which)\b",
      "put the clause behind its noun"),
-    (r"\b[Ss]o (?:many|long|few)\b(?! (?:as|that))|\b[Tt]hat many\b", "say the number, or what it counts"),
+    (r"\b[Ss]o (?:many|long|few)\b(?! (?:as|that))", "say the number, or what it counts"),
     (TOLD + r"(?!.*\bby\b)", "say who tells"),
     (r"\b(?:is|are) to be \w+(?:ed|en|id|ld|ept)\b", "say who does it, or `must be`"),
     (r"^The same\b", "say what is alike, and to what"),
-    (r"\b[Ii]n case that\b|\bno less than that\b|\bthat of before\b|\bof before\b", "no such idiom in English"),
+    (r"\b[Ii]n case that\b|\bno less than that\b|\bof before\b", "no such idiom in English"),
 )]
 CODE = re.compile(r"``.+?``|`[^`]+`")
 END = re.compile(r"(?<=[.!?])[)\"'*_]*\s+(?=[\"'(*_`A-Z0-9]|--)")
@@ -92,13 +92,24 @@ def markdown(lines):
 
 
 def manual(lines):
-    """scdoc: as Markdown; its code is fenced, and its options are indented by tabs."""
-    yield from markdown(re.sub(r"^\t+", "", line).replace("\\", "") for line in lines
-                        if not re.match(r"[|\[\]]", line))
+    """scdoc: as Markdown; its code is fenced, tabs indent, and another indent begins another text."""
+    plain, numbers, depth = [], [], 0
+    for number, line in enumerate(lines, 1):
+        bare = line.lstrip("\t")
+        if re.match(r"[|\[\]]", bare):
+            continue
+        if len(line) - len(bare) != depth:
+            plain.append("")
+            numbers.append(number)
+        depth = len(line) - len(bare)
+        plain.append(bare.replace("\\", ""))
+        numbers.append(number)
+    for number, text in markdown(plain):
+        yield numbers[number - 1], text
 
 
 def blocks(lines, begin):
-    """Comments of whole lines that follow one another, joined; `begin` matches what stands before the text."""
+    """Comments of whole lines that follow one another, joined; `begin` matches all before the text."""
     text, first = [], 0
     for number, line in enumerate([*lines, ""], 1):
         found = begin.match(line)
@@ -224,8 +235,8 @@ def allowed():
 def tracked(names):
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--", *names], text=True, check=True,
                             stdout=subprocess.PIPE).stdout.split("\n")
-    return [ROOT / name for name in listed if name and (ROOT / name).is_file() and not (ROOT / name).is_symlink()
-            and not name.startswith("test/fuzz/corpus/")]
+    paths = [ROOT / name for name in listed if name and not name.startswith("test/fuzz/corpus/")]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
 
 
 def words():

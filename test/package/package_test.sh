@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|readme|descriptor|headers|symbols|command|manual|completions|documents|
-#                   debian
+#   package_test.sh install|pkgconfig|cmake|descriptor|headers|symbols|command|manual|completions|documents|debian
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
 # BUILD, STAGE, LIBDIR, INCLUDEDIR, MANDIR and DATADIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
@@ -67,19 +66,6 @@ test_cmake() {
     "$STAGE/consumer/consumer_redlock"
     "$STAGE/consumer/consumer_redlock_static"
     needs_shared_library "$STAGE/consumer/consumer_redlock" || die "redlock::redlock is not shared"
-}
-
-# The README's program, built by the README's line to the letter.
-test_readme() {
-    local line
-    line=$(sed -n 's/.*`\(cc example\.c [^`]*\)`.*/\1/p' "$here/../../README.md")
-    [[ $line ]] || die "the README does not say how to compile its program"
-    cd -- "$STAGE"
-    sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '1d;$d' >example.c
-    cc() { "$CC" "${flags[@]}" "$@" -o example; }
-    PKG_CONFIG_PATH=$root/$LIBDIR/pkgconfig eval "$line" || die "it does not build: $line"
-    needs_shared_library example || die "not linked with the shared library"
-    says_what_is_wrong env LD_LIBRARY_PATH="$root/$LIBDIR:${LD_LIBRARY_PATH:-}" ./example
 }
 
 # A program on a descriptor has no need of libev's headers, nor to name its library.
