@@ -96,7 +96,7 @@ def manual(lines):
     plain, numbers, depth = [], [], 0
     for number, line in enumerate(lines, 1):
         bare = line.lstrip("\t")
-        if re.match(r"[|\[\]]", bare):
+        if re.match(r"[|:\[\]]", bare):
             continue
         if len(line) - len(bare) != depth:
             plain.append("")
