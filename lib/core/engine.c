@@ -53,7 +53,7 @@ static void after_down(struct engine *e, unsigned master)
     check_ready(e);
 }
 
-/* What the former process said of our places does not count any more. */
+/* The word of the former process on our places counts no more. */
 static void after_replaced(struct engine *e, unsigned master)
 {
     for (struct lease *lease = e->busy.first; lease; lease = lease->next)
@@ -69,7 +69,7 @@ static void act_on_news(struct engine *e, unsigned master, enum master_news news
         after_up(e, master);
 }
 
-/* A handover that the master made before it had the subscription was told to nobody. */
+/* Nobody heard of a handover that the master made before it had the subscription. */
 static void after_subscribed(struct engine *e, unsigned master)
 {
     lists_each(e, &e->busy, lease_look_again, master);
@@ -128,7 +128,7 @@ static void give_up_one(struct engine *e, struct lease *lease, unsigned master)
     lease_give_up(e, lease);
 }
 
-/* What is left goes to the masters at once, unanswered. */
+/* All that is left goes to the masters at once, and nobody waits for answers. */
 static void give_up_all(struct engine *e)
 {
     while (e->held.first)

@@ -6,8 +6,8 @@
  *     engine_tell(engine, now, lease, outcome)  the next outcome for the user
  *
  * Time and random bytes come in as arguments; effects go out through the sink.  Nobody outside
- * lib/core knows what an engine or a lease is made of: engine_master() and the calls behind it,
- * lease/view.h and recipes/view.h, show what there is to be seen.
+ * lib/core knows the struct of an engine or a lease: engine_master() and the calls behind it,
+ * lease/view.h and recipes/view.h have views.
  */
 #ifndef REDLOCK_CORE_ENGINE_H
 #define REDLOCK_CORE_ENGINE_H

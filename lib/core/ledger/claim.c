@@ -171,7 +171,7 @@ void claim_token(const struct engine *e, const struct claim *claim, char token[T
 
 /* ---- asking -------------------------------------------------------------- */
 
-/* What is asked for from now on, or before, is over in that time on every clock. */
+/* A promise that is asked for now, or was before, is over in that time on every clock. */
 static usec whole_life(const struct engine *e, const struct claim *claim, usec asked_ttl)
 {
     usec ttl = claim->foreign ? MS(e->max_ttl_ms) : asked_ttl;
@@ -232,7 +232,7 @@ static void fill_in_kind(const struct engine *e, unsigned master, const struct q
     }
 }
 
-/* What these kinds carry, and nothing else: to clear the whole request first would take longer. */
+/* Fills in the fields of these kinds alone: to clear the whole request first would take longer. */
 static void fill_in(const struct engine *e, struct claim *claim, unsigned master,
                     const struct question *question, struct request *request)
 {
@@ -454,8 +454,8 @@ uint16_t claim_wake(struct engine *e, struct claim *claim)
 
 /* A renewal, upgrade or raise says "absent" or "held" when one name is not ours: of several names,
  * the others may still be.  An enqueued claim may be given the names later.  A claim that changed
- * may have a name in the other mode.  A token that was given may be set later, by a renewal of the
- * process that had it: each master is to leave the mark that keeps that renewal from healing. */
+ * may have a name in the other mode.  The process that gave us a token may set it later, by a
+ * renewal.  So each master must leave the mark that keeps this renewal from healing. */
 static enum presence what_is_left(const struct reply *reply)
 {
     const struct claim *claim = reply->tag.claim;
@@ -473,9 +473,10 @@ static void now_absent(struct ledger_entry *at, enum presence left)
         at->presence = left;
 }
 
-/* The master has lost the token, or somebody else gave it back, while we counted on it.  If so many
- * say so that one of them is right, masters that abstain may have the token from before that: what
- * they have promised since they came up is void, and is not told from what they promised before. */
+/* The master has lost the token, or somebody else gave it back, while we counted on it.  If one of
+ * the masters that say so must be right, those that abstain may have the token from before that.
+ * Then all that they have promised is void: a promise since they came up looks like one from
+ * before. */
 static void withdraw_token(const struct engine *e, struct claim *claim, unsigned master)
 {
     unsigned count = 0;

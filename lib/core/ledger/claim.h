@@ -1,11 +1,10 @@
 /*
  * claim.h - one token's whole life on the masters.
  *
- * Every acquire round makes a claim with a token of its own.  The claim is the
- * ledger of what each master promised and, once abandoned, of what each is still
- * owed: a release wherever the token is or may be, repeated until it is
- * answered or the last ttl must have run out (rule U3).  A claim
- * outlives its lease until nothing is owed and every request about it is answered.
+ * Every acquire round makes a claim with a token of its own.  The claim is the ledger of what each
+ * master promised.  Once abandoned, it has what each is still owed: a release wherever the token is
+ * or may be.  The release is repeated until it is answered or the last ttl must have run out (rule
+ * U3).  A claim outlives its lease until nothing is owed and every request about it is answered.
  */
 #ifndef REDLOCK_CORE_CLAIM_H
 #define REDLOCK_CORE_CLAIM_H
@@ -47,7 +46,7 @@ _Static_assert(MASTERS_MAX <= 16, "a bit for each master in 16");
  * lease waits for them, if there is one. */
 #define ROUND_OF_RELEASES 0
 
-/* What one master is asked about a claim. */
+/* A question to one master about a claim. */
 struct question {
     enum request_kind kind;
     uint32_t round;   /* the round in which the answer counts */
@@ -189,7 +188,7 @@ bool claim_is_shared(const struct claim *claim);
 bool claim_is_all_shared(const struct claim *claim);
 
 /* Others may have given the token back, and a master that has come up with older data may have it
- * again: what a master says of it while it abstains is no evidence. */
+ * again.  So the word of a master that abstains is no evidence. */
 static inline bool claim_may_be_given_back(const struct claim *claim)
 {
     return claim->not_held || claim->withdrawn;

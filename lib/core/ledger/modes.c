@@ -39,10 +39,10 @@ bool claim_is_all_shared(const struct claim *claim)
     return claim->mode == MODE_SHARED || (claim->mode == MODE_AS_NAMED && all);
 }
 
-/* What a master says of a reader is no promise to a writer, and what it says of one that was a
- * writer before, and has been a reader since, is none any more.  Nor is what a master says that may
- * yet carry out a request that makes a reader of the writer, or that has come up with what it had
- * before: there the name may be the token's again as it was before another reader came. */
+/* A promise to a reader is none to a writer, and a promise to a writer that has been a reader since
+ * is void.  Void, too, is the word of a master that may still carry out a request that makes a
+ * reader of the writer; and of a master that has come up with older data.  There the name may be
+ * the token's again as it was before another reader came. */
 static bool counts_for_writer(const struct engine *e, const struct claim *claim, unsigned master,
                               const struct reply *reply)
 {

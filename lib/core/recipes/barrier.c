@@ -3,7 +3,7 @@
  *
  * A master counts it until its ttl is over, and opens when it counts enough parties at one time;
  * from then on it takes nobody off.  A party passes when enough parties are each on a quorum of
- * open masters, and a quorum was told so.  It leaves by asking them to count it no more:
+ * open masters, and a quorum has stored that.  It leaves by asking them to count it no more:
  * doc/design/barriers.md has the reasons.
  */
 #include <string.h>
@@ -40,7 +40,7 @@ static enum errand party_errand(const struct party *party)
     return party->gives_up_at ? ERRAND_DEPART : ERRAND_ARRIVE;
 }
 
-/* What it said must not grow old while it waits. */
+/* The master's word must not grow old while the party waits. */
 static usec party_asks_again_after(const struct engine *e, const struct party *party)
 {
     usec lasts = task_word_lasts(e);
@@ -73,7 +73,7 @@ static void party_arrive(struct engine *e, struct party *party, unsigned master,
                                             .passed = passed}});
 }
 
-/* In full: who leaves may close next, and nobody would be there to send what was forgotten. */
+/* In full: a client that leaves may close next, and could not send a forgotten script again. */
 static void party_depart(struct engine *e, struct party *party, unsigned master)
 {
     task_send(e, &party->task, master,

@@ -7,7 +7,7 @@
 #include "recipes/lines.h"
 #include "recipes/task.h"
 
-/* What a master said of a barrier when it was asked last. */
+/* The last answer of a master about a barrier. */
 enum stand {
     STAND_UNKNOWN,
     STAND_WAITS,
@@ -18,7 +18,7 @@ enum stand {
     STAND_OVER   /* it counts nobody: that generation, or a later one, was passed */
 };
 
-/* What a party wants of the masters. */
+/* The business of a party with the masters. */
 enum errand { ERRAND_NONE, ERRAND_ARRIVE, ERRAND_TELL_PASSED, ERRAND_DEPART };
 
 struct stood_at {
@@ -41,20 +41,20 @@ struct party {
     char token[TOKEN_MAX + 1];
     size_t token_length;
     struct barrier_terms terms;
-    usec leaves_at;       /* its time is over then */
-    usec gives_up_at;     /* likewise of leaving; 0: it does not leave */
-    usec heard_until;     /* a quorum was heard of so short a time ago; NEVER: it may be counted on
-                             less than a quorum of masters */
-    uint16_t touched;     /* masters (bits) that may count it */
-    bool comes_back;      /* it was here before, and may have been counted then */
-    bool was_open;        /* a master said that it is open */
-    bool unheard;         /* no quorum was heard of for too long */
-    bool tried;           /* all masters that can be asked have answered */
-    bool decided;         /* parties may pass; what follows is that a quorum is told */
-    bool hears;           /* what a quorum of masters had said counted when it ended */
-    int64_t latest;       /* OVER: the latest generation that was passed */
-    enum cause cause;     /* why it leaves */
-    unsigned others;      /* HELD: the number that others wait for */
+    usec leaves_at;   /* its time is over then */
+    usec gives_up_at; /* likewise of leaving; 0: it does not leave */
+    usec heard_until; /* until then the last hearing of a quorum counts; NEVER: fewer than a quorum
+                         of masters may count the party */
+    uint16_t touched; /* masters (bits) that may count it */
+    bool comes_back;  /* it was here before, and may have been counted then */
+    bool was_open;    /* a master said that it is open */
+    bool unheard;     /* no quorum was heard of for too long */
+    bool tried;       /* all masters that can be asked have answered */
+    bool decided;     /* parties may pass, as soon as a quorum has stored that */
+    bool hears;       /* the words of a quorum of masters counted when it ended */
+    int64_t latest;   /* OVER: the latest generation that was passed */
+    enum cause cause; /* why it leaves */
+    unsigned others;  /* HELD: the number that others wait for */
     enum passage passage; /* how it ended; NONE: not yet */
     struct stood_at at[];
 };
@@ -67,13 +67,13 @@ bool passage_is_decided(const struct engine *engine, const struct party *party);
 bool passage_is_known(const struct engine *engine, const struct party *party);
 /* No quorum can have counted this party, and none will. */
 bool passage_is_left(const struct engine *engine, const struct party *party);
-/* So many masters wait for another number of parties that no quorum can count this one. */
+/* Too many masters wait for another number of parties: no quorum can count this party. */
 bool passage_is_barred(const struct engine *engine, const struct party *party);
 /* An honest master says that this generation is over, of which the party knows no more. */
 bool passage_is_over(const struct engine *engine, const struct party *party);
 /* If so: the latest generation that was passed, as far as an honest master knows. */
 int64_t passage_latest(const struct engine *engine, const struct party *party);
-/* What a quorum of masters said counts. */
+/* The words of a quorum of masters count. */
 bool passage_hears_quorum(const struct engine *engine, const struct party *party);
 /* Until when the last hearing of a quorum counts; `since`: when it was first asked. */
 usec passage_heard_until(const struct engine *engine, const struct party *party, usec since);

@@ -4,7 +4,7 @@
 
 #include "ground/quorum.h"
 
-/* What the master said was true not long ago. */
+/* The master's word was true not long ago. */
 static bool passage_stands(const struct engine *e, const struct party *party, unsigned master)
 {
     return task_counts_on(e, master) && e->now < party->at[master].asked_at + task_word_lasts(e);
@@ -89,9 +89,9 @@ bool passage_is_known(const struct engine *e, const struct party *party)
     return passage_count(e, party, STAND_PASSED) >= e->quorum;
 }
 
-/* Others wait there for another number, or the generation is over there; and it is not being asked
- * again: the others may have gone, or it may have lost its data, and be open with this party by
- * now.
+/* Others wait there for another number, or the generation is over there.  While the master is being
+ * asked again that does not count.  The others may have gone, or the master lost its data, and it
+ * may be open with this party by now.
  */
 static bool passage_bars(const struct engine *e, const struct party *party, unsigned master)
 {

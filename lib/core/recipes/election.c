@@ -1,9 +1,9 @@
 /*
  * election.c - says a value on all masters while its lease holds their name.
  *
- * A master stores it only where the name holds the lease's token, and nothing later is said; it
- * forgets it when the validity that was left when it was asked is over.  So it is said again and
- * again, and only by a lease that is valid.
+ * A master stores it only where the name holds the lease's token, and nothing later is said.  The
+ * master forgets it when the validity that was left at the request is over.  So a lease says it
+ * again and again, while it is valid.
  */
 #include <string.h>
 
@@ -89,8 +89,8 @@ struct announcer {
     struct lease *lease;
     char token[TOKEN_MAX + 1];
     usec term;
-    struct saying *saying; /* what is to be said; its number counts up */
-    int64_t told;          /* the number that a quorum was told to have stored */
+    struct saying *saying; /* the value to say; its number counts up */
+    int64_t told;          /* the number in the last news: a quorum has stored it */
     uint16_t touched;      /* masters (bits) where something may be said */
     struct announced_at at[];
 };
@@ -168,7 +168,7 @@ static void announcer_forget(struct engine *e, struct task *task, unsigned maste
     at->stored = at->due = 0;
 }
 
-/* In full: who resigns may close next, and nobody would be there to send what was forgotten. */
+/* In full: a client that resigns may close next, and could not send a forgotten script again. */
 static void announcer_unsay(struct engine *e, struct announcer *announcer, unsigned master)
 {
     task_send(e, &announcer->task, master,

@@ -11,20 +11,20 @@
 
 #define AFTER_ERROR MS(1000)
 
-/* What a master has said, as far as an observer knows. */
+/* The last word of a master, as far as an observer knows. */
 struct heard {
     bool known;            /* something, or that nothing is said */
     struct saying *saying; /* NULL: nothing */
     usec asked_at;         /* it was so at some time after that; 0: a push says so */
     usec expires;          /* it is not known any more from then on */
     bool overtaken;        /* since it was asked, a push came, or pushes have begun to be heard */
-    usec answered;         /* when that was asked which was answered last, well or not; 0: ask it */
+    usec answered;         /* send time of the last answered request, well or not; 0: ask now */
     usec due;              /* it is asked again then */
 };
 
 struct observer {
     struct task task;
-    enum observed state, told;       /* what is known, and what the user was told */
+    enum observed state, told;       /* known now, and last told to the user by the shell */
     struct saying *said, *said_told; /* likewise; NULL unless SAID */
     usec latest_term;                /* of the last that was SAID; 0: none was */
     int64_t latest_number;
@@ -50,7 +50,7 @@ static void heard_forget(struct engine *e, struct heard *heard)
     heard->answered = 0; /* what it says now is yet to be asked */
 }
 
-/* The same saying is in memory once. */
+/* Each saying is in memory once. */
 static struct saying *observer_find(const struct engine *e, const struct observer *observer,
                                     const struct said *said)
 {
@@ -116,7 +116,7 @@ static unsigned verdict_count(const struct engine *e, const struct observer *obs
     return count;
 }
 
-/* An observer is told nothing that was said before what it was told last. */
+/* An observer reports nothing that was said before its last report. */
 static bool verdict_may_be_told(const struct observer *observer, const struct saying *saying)
 {
     if (!observer->latest_term)
@@ -264,9 +264,8 @@ static void observer_conclude(struct engine *e, struct observer *observer, enum 
         task_tell_news(e, &observer->task);
 }
 
-/* That nothing is said, or is not known, is concluded from questions alone that were asked after
- * it first seemed so: else a change of leaders, heard of from one master after the other, would
- * look like it. */
+/* Only answers to questions after it first seemed so show that nothing is said, or is not known.
+ * Otherwise a change of leaders, heard of from one master after the other, would look like that. */
 static void observer_judge(struct engine *e, struct observer *observer)
 {
     struct verdict verdict = verdict_now(e, observer, 0);
@@ -300,7 +299,7 @@ static void observer_work(struct engine *e, struct task *task)
 
 /* ---- what happens ---------------------------------------------------------------------- */
 
-/* What was pushed since the question was asked may be newer than the answer. */
+/* A push since the question was asked may be newer than the answer. */
 static bool heard_says_less(const struct heard *heard, const struct said *said)
 {
     return heard->saying && (!said->term || heard_is_later(heard, said));

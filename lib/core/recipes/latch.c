@@ -1,9 +1,9 @@
 /*
  * latch.c - makes a latch, arrives at it, waits until it is open, or asks how it stands.
  *
- * What masters keep of a latch outlasts everybody who has arrived, so it must outlast restarts of
- * masters too: a process counts only if it has got its record itself, and whoever has read a quorum
- * puts the record where it is missing.  doc/design/latches.md has the reasons.
+ * The record of a latch outlasts all that have arrived, so it must outlast restarts of masters too.
+ * A process counts only if it has got its record itself, and a client that has read a quorum puts
+ * the record where it is missing.  Reasons: doc/design/latches.md.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct latcher *latcher_of(struct task *task)
 }
 
 /* A process that is younger than the call, and has forgotten the latch, does not vote before the
- * call is over: it would get a latch at which nobody has arrived. */
+ * call is over: it would get a latch without its arrivals. */
 static void latcher_begin(struct engine *e, struct task *task)
 {
     struct latcher *latcher = latcher_of(task);
@@ -50,7 +50,7 @@ static void latcher_begin(struct engine *e, struct task *task)
         token_draw(e, latcher->arrival);
 }
 
-/* The same moment by each master's wall clock; nobody counts on a master that is near it. */
+/* All masters have the same end by their wall clocks; nobody counts on a master that is near it. */
 static void latcher_set_end(struct engine *e, struct latcher *latcher)
 {
     usec wall = logical_wall(e);
@@ -108,8 +108,8 @@ static enum latch_end latcher_judge_creation(const struct engine *e, struct latc
     return latcher_is_over(e, latcher) ? LATCH_UNKNOWN : LATCH_PENDING;
 }
 
-/* Each master that has none says so twice, for the first time before any says it for the second
- * time: then there was a moment at which no quorum had the latch.  See latcher_take(). */
+/* Each master that has none says so twice, and all have said it once before any says it again.  So
+ * there was a moment at which no quorum had the latch.  See latcher_take(). */
 static void latcher_verify_gone(const struct engine *e, struct latcher *latcher)
 {
     if (!tally_is_gone(e, latcher, 0))
@@ -191,7 +191,7 @@ static void latcher_draw_next_id(struct latcher *latcher)
     snprintf(latcher->record.id + TOKEN_TEXT - digits, digits + 1, "%02u", tries);
 }
 
-/* What was answered before counts no more.  Another maker takes it away as well. */
+/* Earlier answers count no more.  Another maker takes it away as well. */
 static void latcher_start_over(struct engine *e, struct latcher *latcher)
 {
     latch_withdraw(e, latcher);
@@ -362,7 +362,7 @@ static void latcher_look(struct engine *e, struct task *task, unsigned master,
 
 /* ---- its end ------------------------------------------------------------------------- */
 
-/* What it began to make is taken away. */
+/* Takes away the latch that it began to make. */
 static void latcher_drop(struct engine *e, struct task *task)
 {
     if (latcher_of(task)->call == LATCH_CREATE)

@@ -11,14 +11,14 @@
 #include "recipes/lines.h"
 #include "recipes/task.h"
 
-/* What a master keeps of a latch; all of them keep the same. */
+/* The record of a latch on a master; all masters keep the same. */
 struct latch_record {
     char id[LATCH_ID_MAX + 1];
     unsigned arrivals; /* how many it waits for; 0: not known */
     int64_t ends_ms;   /* by the masters' wall clocks */
 };
 
-/* What a master said of the name's latch when it was asked last. */
+/* The last answer of a master about the name's latch. */
 enum latched {
     LATCHED_UNKNOWN,
     LATCHED_NONE, /* its process has none */
@@ -32,14 +32,14 @@ struct latched_at {
     struct lines arrived;       /* likewise: the arrivals, sorted */
     unsigned count;             /* of these */
     usec asked_at;              /* it was so at some time after that */
-    usec answered;    /* when the last question was asked that was answered well; 0: none */
-    usec none_since;  /* NONE, or of a latch at which nobody has arrived, which may be taken away if
-                         it is another one: when that was heard; 0: the latch cannot be put there */
-    bool is_young;    /* of such a latch: it may still be made, see latch_old_age() */
-    usec lasts_until; /* SHUT, OPEN: it does not end there before */
-    usec arrived_at;  /* what was asked then has put the arrival there; 0: nothing has */
-    usec opened_at;   /* likewise that it is open */
-    usec due;         /* it is asked again then */
+    usec answered;     /* when the last question was asked that was answered well; 0: none */
+    usec none_since;   /* when the master was heard to have none, or a latch without arrivals, which
+                          may be taken away if it is another one; 0: the latch cannot be put there */
+    bool is_young;     /* of such a latch: it may still be made, see latch_old_age() */
+    usec lasts_until;  /* SHUT, OPEN: it does not end there before */
+    usec arrived_at;   /* what was asked then has put the arrival there; 0: nothing has */
+    usec opened_at;    /* likewise that it is open */
+    usec due;          /* it is asked again then */
     usec paused_until; /* it answered with an error, and is not asked before then */
 
     /* of the request that is outstanding */
@@ -58,9 +58,9 @@ struct latcher {
     char arrival[LATCH_ID_MAX + 1];
     usec life, wait;
     usec begun_at;
-    usec grace_until;   /* so long the other masters may answer, once a quorum has; 0: none has */
-    usec leaves_at;     /* its time is over then */
-    usec gives_up_at;   /* what it found out by then is told */
+    usec grace_until; /* until when the other masters may answer, once a quorum has; 0: none has */
+    usec leaves_at;   /* its time is over then */
+    usec gives_up_at; /* it reports what it has found out by then */
     usec verified_from; /* no quorum had the latch then, as was heard; 0: not so */
     uint16_t touched;   /* masters (bits) where it may have put the latch */
     usec again_at;      /* CREATE: others were making one too; it is tried again then */
@@ -68,8 +68,8 @@ struct latcher {
     usec tried_at;      /* CREATE: when this try was begun */
     const struct latch_record *other; /* CREATE: that a quorum may have instead */
     bool sent;                        /* CREATE, ARRIVE: something may have been carried out */
-    bool decided;                     /* the latch may be opened: a quorum is told so */
-    bool open;                        /* and knows it */
+    bool decided;                     /* the latch may be opened: a quorum must store that */
+    bool open;                        /* and has stored it */
     enum cause cause;                 /* why it ended before: CANCELLED, CLOSED */
     enum latch_end end;               /* how it ended; PENDING: not yet */
     unsigned arrived;                 /* when it ended */
@@ -87,8 +87,8 @@ static inline bool latch_is_bound(const struct latcher *latcher)
 void latch_ask_all(struct engine *engine, struct latcher *latcher);
 /* No master will soon say more. */
 bool latch_is_answered(const struct engine *engine, const struct latcher *latcher);
-/* The latch is being put on a master that has none, or one may yet say that it has none: who has
- * come to know a quorum leaves the masters as they should be. */
+/* The latch is being put on a master that has none, or a master may still say that it has none.  A
+ * client that knows a quorum leaves the masters as they should be. */
 bool latch_is_mending(const struct engine *engine, const struct latcher *latcher);
 /* Takes away what was not made: it is in nobody's way then.  Where somebody has arrived at it, it
  * stays. */
@@ -106,10 +106,10 @@ void latch_drop(struct engine *engine, struct latcher *latcher, unsigned master)
 bool tally_has(const struct engine *engine, const struct latcher *latcher, unsigned master);
 /* The number of masters that have it, and were asked at `from` or later; 0: at any time. */
 unsigned tally_readers(const struct engine *engine, const struct latcher *latcher, usec from);
-/* The number of masters to read before the latch is put on another one: of these masters, more than
- * may be wrong have each arrival that a caller was told is counted. */
+/* The number of masters to read before the latch is put on another one.  Of these masters, more
+ * than may be wrong have each arrival that a call has reported as counted. */
 unsigned tally_readers_enough(const struct engine *engine);
-/* What a quorum of masters says, of the id that is asked for, or of any; NULL if there is none. */
+/* The record that a quorum of masters has, of the id that is asked for, or of any; NULL: none. */
 const struct latch_record *tally_found(const struct engine *engine, const struct latcher *latcher);
 /* No quorum of masters can have it, as far as was asked at `from` or later; 0: at any time. */
 bool tally_is_gone(const struct engine *engine, const struct latcher *latcher, usec from);
@@ -129,7 +129,7 @@ size_t tally_list(const struct engine *engine, const struct latcher *latcher, un
                   char *to);
 /* Enough have arrived, or it was opened. */
 bool tally_is_open(const struct engine *engine, const struct latcher *latcher);
-/* A quorum of masters has it, and too few have arrived: nobody was told that it is open before they
+/* A quorum of masters has it, and too few have arrived: no call reported it as open before they
  * were asked. */
 bool tally_is_shut(const struct engine *engine, const struct latcher *latcher);
 /* A quorum of masters counts the arrival; knows that it is open. */

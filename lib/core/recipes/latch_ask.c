@@ -23,7 +23,7 @@ static void latch_read(struct engine *e, struct latcher *latcher, unsigned maste
                                           .open = latcher->decided}});
 }
 
-/* What it said must not grow old. */
+/* The master's word must not grow old. */
 static usec latch_asks_again_after(const struct engine *e, unsigned master)
 {
     usec looks = task_looks_after(e, master);
@@ -49,7 +49,7 @@ static void latch_put(struct engine *e, struct latcher *latcher, unsigned master
 }
 
 /* A quorum has the latch with an arrival, which nobody takes away.  So no other one is made before
- * this one ends, and whoever makes one now has given up by then. */
+ * this one ends, and a maker of another has given up by then. */
 static bool latch_is_kept(const struct engine *e, const struct latcher *latcher, usec from)
 {
     usec until = e->now + latch_old_age(e);
@@ -63,7 +63,7 @@ static bool latch_is_kept(const struct engine *e, const struct latcher *latcher,
     return keepers >= e->quorum;
 }
 
-/* What is young may still be made, but not beside a latch that stays. */
+/* A young latch may still be made, but not beside a latch that stays. */
 static bool latch_may_go(const struct engine *e, const struct latcher *latcher, unsigned master,
                          usec from)
 {
@@ -83,8 +83,8 @@ static bool latch_may_mend(const struct engine *e, const struct latcher *latcher
            tally_readers(e, latcher, 0) >= tally_readers_enough(e);
 }
 
-/* By what was read after it was found to have none: who has arrived at it before that is on others
- * as well, from before they are read. */
+/* By answers from after it was found to have none: an arrival that it stored before is on others as
+ * well, from before they are read. */
 static bool latch_can_be_mended(const struct engine *e, const struct latcher *latcher,
                                 unsigned master)
 {
@@ -105,8 +105,8 @@ static void latch_mend(struct engine *e, struct latcher *latcher, unsigned maste
     latch_put(e, latcher, master, e->masters[master].facts.run_id);
 }
 
-/* What was left there of another latch is in the way.  Somebody may arrive at that until then: the
- * master does not take it away then. */
+/* A leftover of another latch is in the way.  If somebody arrives at the leftover first, the master
+ * keeps it. */
 static void latch_clear(struct engine *e, struct latcher *latcher, unsigned master)
 {
     latcher->at[master].clears = true;
@@ -154,7 +154,7 @@ static bool latch_wants_to_make(const struct engine *e, const struct latcher *la
            latcher->record.ends_ms;
 }
 
-/* Of another one that is to be mended, its answer is from before. */
+/* Another master needs mending, and the answer of this one is from before that was found. */
 static bool latch_is_read_again(const struct engine *e, const struct latcher *latcher,
                                 unsigned master)
 {
@@ -258,7 +258,7 @@ bool latch_is_mending(const struct engine *e, const struct latcher *latcher)
 
 /* ---- taking it away ----------------------------------------------------------------- */
 
-/* In full: who drops it may close next, and nobody would be there to send what was forgotten. */
+/* In full: a client that drops it may close next, and could not send a forgotten script again. */
 void latch_drop(struct engine *e, struct latcher *latcher, unsigned master)
 {
     const struct latched_at *at = &latcher->at[master];

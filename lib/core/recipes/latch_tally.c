@@ -146,7 +146,7 @@ struct lists {
     unsigned masters;
 };
 
-/* It has had no room for others: of each of them it says no less than that enough have arrived. */
+/* It has had no room for others: of each of them it says at least that enough have arrived. */
 static bool tally_is_full(const struct engine *e, const struct latcher *latcher, unsigned master)
 {
     return tally_has(e, latcher, master) && latcher->at[master].count >= latcher->record.arrivals;
@@ -251,8 +251,8 @@ bool tally_is_shut(const struct engine *e, const struct latcher *latcher)
            tally_arrived(e, latcher, 1) < latcher->record.arrivals;
 }
 
-/* What was stored when it was asked then counts: a process that forgets it does not vote before
- * that is so long ago that it does not count. */
+/* An answer to a question of that time counts: a process that forgets it votes again only when the
+ * answer counts no more. */
 static bool tally_stands(const struct engine *e, usec asked_at)
 {
     return asked_at && e->now < asked_at + task_word_lasts(e);

@@ -12,10 +12,10 @@ struct lines {
     size_t length;
 };
 
-/* Makes room for so many bytes in place of those that were kept; false if memory is out: then none
+/* Makes room for `length` bytes in place of those that were kept; false if memory is out: then none
  * are kept. */
 bool lines_make_room(const struct memory *memory, struct lines *lines, size_t length);
-/* The same, and copies them. */
+/* Makes room for the bytes likewise, and copies them. */
 bool lines_keep(const struct memory *memory, struct lines *lines, struct slice bytes);
 void lines_drop(const struct memory *memory, struct lines *lines);
 

@@ -2,8 +2,8 @@
  * survey.c - goes through the keys of each master, some at a time, for the names that are held or
  * waited for.
  *
- * A master is asked on when the user has been told what it said, so no more than one answer of each
- * is kept.  One that goes is not asked again: its cursor is of its process.
+ * The survey of a master goes on when the user has its last answer, so no more than one answer of
+ * each is kept.  One that goes is not asked again: its cursor is of its process.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,16 +19,16 @@ struct surveyed_at {
     char cursor[CURSOR_MAX + 1]; /* the next keys stand behind it */
     uint16_t keys;               /* how many of them it is to look at */
     bool begun;                  /* it was asked */
-    bool untold;                 /* what it said, or that it says no more, is yet to be told */
+    bool untold; /* the user still has to learn what it said, or that it says no more */
     enum survey_end end;
     struct lines names;      /* what it said last */
     uint64_t looked_at;      /* keys, so far */
     uint64_t there_are;      /* likewise, as it said last */
-    uint64_t left_out;       /* names that are too long to be told */
+    uint64_t left_out;       /* names that are too long to report */
     char why[VOTE_TEXT_MAX]; /* FAILED */
 };
 
-/* Its name is what all names that it is told begin with. */
+/* Its name is the prefix of all names that it reports. */
 struct surveyor {
     struct task task;
     bool foreign;
@@ -127,7 +127,7 @@ static void surveyor_hear(struct engine *e, struct task *task, unsigned master,
         surveyor_fail(e, surveyor, master, surveyor_refusal(reply));
 }
 
-/* What it has told is the user's; what it would tell further is not known. */
+/* The user has its answers so far; the rest is not known. */
 static void surveyor_forget(struct engine *e, struct task *task, unsigned master)
 {
     struct surveyor *surveyor = surveyor_of(task);

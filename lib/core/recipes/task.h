@@ -12,13 +12,13 @@
 #include "ground/shared.h"
 #include "recipes/view.h"
 
-/* What a kind of task does; NULL: nothing.  tasks.c lets it work after all that it begins, hears,
- * forgets, looks at or leaves. */
+/* The functions of a kind of task; NULL: none.  tasks.c lets it work after all that it begins,
+ * hears, forgets, looks at or leaves. */
 struct task_kind {
     size_t size, each; /* of its struct, which begins with a task; of an entry for each master */
 
     void (*begin)(struct engine *engine, struct task *task);
-    /* Asks the masters that are to be asked, and finds out what follows from what they said. */
+    /* Asks the masters whose turn it is, and concludes from their answers. */
     void (*work)(struct engine *engine, struct task *task);
     void (*hear)(struct engine *engine, struct task *task, unsigned master,
                  const struct reply *reply);
@@ -46,7 +46,7 @@ struct task {
     uint32_t number;
     uint32_t in_flight; /* requests not yet answered */
     bool begun, ended;
-    bool over;            /* how it went is known, and only the user is yet to be told */
+    bool over;            /* how it went is known, and only the user does not know it yet */
     uint16_t outstanding; /* masters (bits) that have a question to answer */
     uint16_t whole;       /* masters (bits) that have forgotten the script */
     struct deadline deadline;
@@ -70,11 +70,11 @@ static inline bool task_needs_text(const struct task *task, unsigned master)
 }
 void task_wake_at(struct engine *engine, struct task *task, usec at);
 void task_tell_news(struct engine *engine, struct task *task);
-/* The task is over: the user can be told how it went. */
+/* The task is over: the shell can tell the user how it went. */
 void task_conclude(struct engine *engine, struct task *task);
 
-/* For how long what a master has said to a party, or of a latch, counts: half of what its
- * quarantine lasts, as what one party passes by and what another one leaves by must fit into one.
+/* For how long the word of a master to a party, or of a latch, counts: half of its quarantine.  The
+ * words by which one party passes and another one leaves must fit into one quarantine.
  */
 usec task_word_lasts(const struct engine *engine);
 /* The master may be asked, and what it says counts. */

@@ -136,7 +136,7 @@ void tasks_subscribed(struct engine *e, unsigned master)
 
 /* ---- closing ---------------------------------------------------------------------- */
 
-/* Its user is yet to be told how it ended. */
+/* Its user does not know yet how it ended. */
 static bool task_is_owed(const struct task *task)
 {
     return task->kind->leave && task_is_at_work(task);

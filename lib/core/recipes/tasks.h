@@ -24,7 +24,7 @@ void tasks_leave(struct engine *engine, struct task *task);
 void tasks_close(struct engine *engine);
 /* Closing has taken too long. */
 void tasks_give_up(struct engine *engine);
-/* Some user is yet to be told how it ended. */
+/* Some user does not know yet how its task ended. */
 bool tasks_are_owed(const struct engine *engine);
 /* Some task asks masters, or awaits their answers; one that has ended waits for its user alone. */
 bool tasks_are_busy(const struct engine *engine);

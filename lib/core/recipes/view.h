@@ -1,7 +1,7 @@
 /*
- * view.h - a task as the shell has it: made, asked for news.  What happens to it between goes
- * through engine_step() (EVENT_TASK_BEGIN and END), and what it is made of is in task.h and in the
- * file of its recipe.
+ * view.h - a task as the shell has it: made, asked for news.  All that happens to it between goes
+ * through engine_step() (EVENT_TASK_BEGIN and END).  Its struct is in task.h and in the file of its
+ * recipe.
  *
  *   An announcer says a value on the masters while its lease holds their name.
  *   An observer learns what a quorum of masters says of a name.
@@ -16,7 +16,7 @@
 
 struct engine;
 
-/* What an observer knows. */
+/* The state that an observer reports. */
 enum observed {
     OBSERVED_NOT_YET, /* the masters have not answered */
     OBSERVED_SAID,    /* a quorum of masters says the same */
@@ -32,7 +32,7 @@ enum passage {
     PASSAGE_UNKNOWN
 };
 
-/* What is done about a latch. */
+/* The calls about a latch. */
 enum latch_call { LATCH_CREATE, LATCH_ARRIVE, LATCH_AWAIT, LATCH_COUNT };
 
 /* How that went. */
@@ -49,7 +49,7 @@ enum latch_end {
 
 /* How far a survey of one master is. */
 enum survey_end {
-    SURVEY_GOES_ON, /* as soon as this is told: EVENT_TASK_BEGIN */
+    SURVEY_GOES_ON, /* as soon as the user has this: EVENT_TASK_BEGIN */
     SURVEY_DONE,    /* all its keys were looked at */
     SURVEY_FAILED   /* it says no more */
 };
@@ -70,8 +70,8 @@ struct observer_news {
 
 struct party_news {
     enum passage passage;
-    enum cause cause;  /* why it left: CANCELLED, CLOSED; UNAVAILABLE: no quorum was heard of for
-                          long; HELD: others wait for another number; OVER: a later generation was
+    enum cause cause;  /* why it left. CANCELLED, CLOSED; UNAVAILABLE: no quorum was heard of for
+                          long; HELD: others wait for another number. OVER: a later generation was
                           passed, or this one before it came; NONE: its time was over */
     bool hears;        /* what a quorum of masters said last counts */
     unsigned answered; /* masters that have answered its arrival well */
@@ -99,7 +99,7 @@ struct survey_news {
     struct slice
         names; /* of each its length, a colon and its bytes; they stay until the next step */
     uint64_t looked_at, there_are; /* keys */
-    uint64_t left_out;             /* names that are too long to be told */
+    uint64_t left_out;             /* names that are too long to report */
     const char *why;               /* FAILED */
 };
 
@@ -117,7 +117,7 @@ struct task_news {
 struct barrier_terms {
     int64_t generation;
     unsigned parties;
-    usec ttl;  /* it is counted for so long after it was last heard of */
+    usec ttl;  /* for how long it counts after masters last heard of it */
     usec wait; /* NEVER: for ever */
 };
 
@@ -131,7 +131,7 @@ struct latch_terms {
     const char *arrival; /* ARRIVE; NULL: one is drawn */
 };
 
-/* Each is told with `owner`, and shares `names`; NULL when memory is out.  EVENT_TASK_BEGIN
+/* The news of each task bear `owner`; it shares `names`.  NULL when memory is out. EVENT_TASK_BEGIN
  * follows. */
 struct task *observer_new(struct engine *engine, struct names *names, void *owner);
 /* The lease is held and has a fence; it must outlive EVENT_TASK_END. */
@@ -142,13 +142,13 @@ struct task *party_new(struct engine *engine, struct names *names,
                        const struct barrier_terms *terms, const char *token, void *owner);
 /* The error with which the master refuses to count the party; "": none that is known. */
 const char *party_refusal(const struct task *task, unsigned master);
-/* What the terms point to is copied. */
+/* The bytes behind the terms are copied. */
 struct task *latcher_new(struct engine *engine, struct names *names,
                          const struct latch_terms *terms, void *owner);
 /* `foreign`: it also tells names whose values may be locks of other software. */
 struct task *surveyor_new(struct engine *engine, struct names *begins, bool foreign, void *owner);
-/* What it is to say from the next EVENT_TASK_BEGIN on; the bytes are copied.  False when
- * memory is out; then it says what it said before. */
+/* The value to say from the next EVENT_TASK_BEGIN on; the bytes are copied.  False when memory is
+ * out; then it says what it said before. */
 bool announcer_set(struct engine *engine, struct task *task, const void *value, size_t length);
 
 void *task_owner(const struct task *task);
