@@ -24,7 +24,13 @@ enum { MASTERS = 3, PARTIES = 3, LONGEST = 3 };
     ASK(OTHERS)
 
 /* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
- * doing harm. */
+ * doing harm.
+ *
+ * - of-others needs three masters and n = 2.  A arrives at master 1 alone and leaves, B at 2 alone,
+ * and neither has asked a quorum.  C finds both open, and passes alone.
+ * - passed-not-stored misleads nobody: a counted party never hears that it has not passed.  But it
+ *   waits for ever.
+ */
 #define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
     BREAK(OPEN_ON_ONE, TOGETHER, "who is on one open master counts")                               \
     BREAK(OF_OTHERS, TOGETHER, "a quorum of open masters is enough, whomever they count")          \

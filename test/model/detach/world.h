@@ -1,8 +1,18 @@
 /*
- * A detach alone: a holder whose renewals are unwritten, on their way, or met a forgotten script;
- * it detaches, and hands the token to an heir, which gives it back.  holder.c has the rules of the
- * one, heir.c those of the other, master.c those of a master, steps.c what can happen, and rules.c
- * the questions.
+ * A detach alone: a holder whose renewals are unwritten, on their way, or met a forgotten script.
+ * It detaches, and hands the token to an heir, which gives it back.  The steps in the library:
+ *
+ *   holder.c  asks; its link writes          lease_ask(), link_send(); link_flush()
+ *             hears NOSCRIPT, and repeats    ask_lease_again(), lease_ask()
+ *             unless it has left
+ *             detaches                       lease_leave(), then link_flush() of each link; bytes
+ *                                            that a socket does not take are on their way
+ *   heir.c    attaches, renews, hears        claim_new(), claim_ask(), hear_setting()
+ *             gives back; again where it     come_due(), pay(), hear_release()
+ *             was lost or met a forgotten
+ *             script
+ *   master.c  renews, releases, marks        renew.lua and its kin, release.lua, release_slot.lua,
+ *                                            mark.lua
  */
 #ifndef DETACH_WORLD_H
 #define DETACH_WORLD_H

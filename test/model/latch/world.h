@@ -27,7 +27,13 @@ enum { MASTERS = 5, CLIENTS = 4, ARRIVERS = 3, CREATORS = 3, RANKS = 3 };
     ASK(BESIDE)
 
 /* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
- * doing harm. */
+ * doing harm.
+ *
+ * - made-for-younger, in creation and in stray with a maker: such a process abstains until the
+ * maker has given up, so this rule is a second defence.
+ * - create-unnamed, mend-unnamed: they do harm only if a request reaches a later process.  A direct
+ *   connection does not allow that.
+ */
 #define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
     BREAK(RECORD_OF_ANY_RUN, OPENING, "a record of a former process counts")                       \
     BREAK(NO_RECORD_COUNTS_EMPTY, OPENING,                                                         \

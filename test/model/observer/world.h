@@ -16,7 +16,18 @@ enum { MASTERS = 3, TERMS = 2, VALUES = 2, MESSAGES = 3, PUSHES = 3 };
 #define QUESTION_TABLE(ASK) ASK(TOLD) ASK(CRASH) ASK(PROGRESS) ASK(HANDED) ASK(TIME)
 
 /* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
- * doing harm. */
+ * doing harm.
+ *
+ * - unsay-touches-earlier-term: an earlier announcement could come later only on a former
+ * connection, which is ended.  Where it is not, the term's own end does the same
+ * (former-not-ended).  The order is then lost for observers that begin later: only the name and the
+ * numbers keep it (master-takes-older).  An observer that has the later value stays with it.
+ * - push-from-other-process: the push is no fresh answer, and a new process abstains for as long as
+ *   anything old may last.
+ * - kept-over-end: likewise.  The observer asks the master as soon as it is up.
+ * - older-push: the newer one comes behind it on that connection; or the connection is made anew,
+ * and the observer asks the master.
+ */
 #define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
     BREAK(ANNOUNCE_UNOWNED, TOLD,                                                                  \
           "a master says what a token announces that does not have the name")                      \

@@ -17,7 +17,14 @@ enum { MASTERS = 3, WAITERS = 3, ANY_NUMBER = 7, HIGHEST_CLOCK = 15 };
 #define QUESTION_TABLE(ASK) ASK(BACKING) ASK(EXCLUSION) ASK(PROGRESS) ASK(ORDER) ASK(FENCES)
 
 /* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
- * doing harm. */
+ * doing harm.
+ *
+ * - kept-though-queued: a master that says "queued" has lost the key that it gave, or another
+ * process gave it.  The promise is over by then, or the master abstains for as long as it lasts.
+ * - refresh-of-another-process: a former process's refresh dates no push once the main connection
+ *   knows the new process, which abstains for at least a life.  The rule is needed only where the
+ *   quarantine was lifted by hand, which the model lacks.
+ */
 #define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
     BREAK(PUSH_OF_ANOTHER_PROCESS, EXCLUSION,                                                      \
           "a push counts, whichever process of the master it is from")                             \
