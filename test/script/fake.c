@@ -102,14 +102,33 @@ static void append(struct fake *fake, const char *text)
         text_put(&fake->trace, text, strlen(text));
 }
 
+static void append_folded(struct fake *fake, const char *line)
+{
+    const char *before = "=> ";
+    while (strlen(before) + strlen(line) > TRACE_WIDTH) {
+        size_t length = TRACE_WIDTH - strlen(before);
+        while (length && line[length] != ' ')
+            length--;
+        if (!length)
+            break;
+        append(fake, before);
+        if (!fake->silent)
+            text_put(&fake->trace, line, length);
+        append(fake, "\n");
+        line += length + 1;
+        before = "=>     ";
+    }
+    append(fake, before);
+    append(fake, line);
+    append(fake, "\n");
+}
+
 static void write_line(struct fake *fake)
 {
     fake->line.any = false;
-    append(fake, "=> ");
-    append(fake, fake->line.head);
-    append(fake, fake->line.masters);
-    append(fake, fake->line.tail);
-    append(fake, "\n");
+    char line[sizeof fake->line];
+    snprintf(line, sizeof line, "%s%s%s", fake->line.head, fake->line.masters, fake->line.tail);
+    append_folded(fake, line);
 }
 
 void fake_flush(struct fake *fake)
@@ -151,17 +170,14 @@ static void note_master(struct fake *fake, const char *verb, unsigned master, co
 
 void fake_note(struct fake *fake, const char *format, ...)
 {
-    char text[512];
+    char text[512], line[560];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fake_flush(fake);
-    append(fake, "=> ");
-    append(fake, moment(fake));
-    append(fake, " ");
-    append(fake, text);
-    append(fake, "\n");
+    snprintf(line, sizeof line, "%s %s", moment(fake), text);
+    append_folded(fake, line);
 }
 
 void fake_break(struct fake *fake, const char *format, ...)
@@ -355,7 +371,7 @@ static void on_ready(struct fake *fake)
 {
     enum cause cause = engine_readiness(&fake->engine, fake->now);
     if (fake->ready)
-        fake_break(fake, "readiness was told twice");
+        fake_break(fake, "the engine reports readiness twice");
     fake->ready = true;
     fake_note(fake, "ready%s%s", cause ? ": " : "", fake_cause_name(cause));
 }
@@ -386,7 +402,7 @@ static void emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_TELL:
         if (effect->lease->further)
-            fake_break(fake, "a further place is told, which has no user");
+            fake_break(fake, "the engine reports to a further place, which has no user");
         else
             ((struct actor *)(void *)effect->lease)->untold = true;
         break;
@@ -398,7 +414,7 @@ static void emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_CLOSED:
         if (fake->closed)
-            fake_break(fake, "the end was told twice");
+            fake_break(fake, "the engine reports its end twice");
         fake->closed = true;
         fake_note(fake, "closed");
         break;
@@ -466,7 +482,7 @@ void fake_votes(struct fake *fake, const struct lease *lease, char *to, size_t s
     }
 }
 
-/* How long others are kept out from now on; or since when they are not. */
+/* How long the lease still keeps others out; or since when it does not. */
 static void write_rest(char *to, size_t size, const struct outcome *outcome)
 {
     usec rest = outcome->kept ? outcome->kept : outcome->ends;
@@ -847,7 +863,7 @@ static void check_end(struct fake *fake)
     for (unsigned i = 0; i < ACTORS_MAX; i++) {
         const struct actor *actor = &fake->actors[i];
         if (actor->used && actor->begun && !actor->ended && !actor->lost)
-            fake_break(fake, "%s was never told how it ended", actor->name);
+            fake_break(fake, "%s never got its outcome", actor->name);
     }
 }
 

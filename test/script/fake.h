@@ -1,9 +1,9 @@
 /*
- * fake.h - a shell for the core with neither socket nor clock: it keeps what was
- * sent to each master and not yet answered, and writes down all that the core does.
+ * fake.h - a shell for the core with neither socket nor clock. It keeps the open requests
+ * of each master, and writes down all that the core does.
  *
- * It holds the core to its side of event.h as well: nothing is sent on a connection
- * that is not there, each outcome is told once, all memory comes back.
+ * It also checks the core's side of event.h: the core sends only on a connection that is up,
+ * reports each outcome once, and gives all memory back.
  */
 #ifndef REDLOCK_TEST_FAKE_H
 #define REDLOCK_TEST_FAKE_H
@@ -17,6 +17,7 @@
 #define ACTORS_MAX     64
 #define TOKENS_MAX     256
 #define FAKE_TASKS_MAX 8
+#define TRACE_WIDTH    110
 #define EPOCH          INT64_C(1000000000) /* 0.000 of a scenario on our clock */
 
 enum wire { WIRE_DOWN, WIRE_CONNECTING, WIRE_UP, WIRE_CLOSING };
@@ -38,10 +39,10 @@ struct fake_master {
     unsigned count, capacity;
     char run_id[RUN_ID_MAX + 1], role[12];
     usec clock;       /* its wall clock less ours */
-    usec logical;     /* its logical clock, as it tells in hello; 0: not told */
+    usec logical;     /* its logical clock in its hello; 0: none */
     usec quarantined; /* until then, our clock */
-    usec age;         /* of its process when the scenario begins */
-    int64_t uptime_s; /* that it tells */
+    usec age;         /* of its process at 0.000 */
+    int64_t uptime_s;
     int64_t client_id;
     int64_t max_ttl_ms;
 };
@@ -60,17 +61,16 @@ struct fake_task {
     struct task *core;         /* NULL: there is none */
     const struct actor *lease; /* that announces; NULL: any other task */
     bool is_party, is_latcher, is_survey, untold;
-    bool ended;       /* a party, a call about a latch, was told how it went */
-    struct said told; /* to an observer: a term is never told after a larger one */
+    bool ended;       /* a party, or a call about a latch, has its outcome */
+    struct said told; /* the observer's last one: no smaller term may follow */
 };
 
 struct fake;
 
-/* A watcher: called before a step, at each effect of it, and when all its outcomes are told. */
 struct watcher {
     void (*before)(struct fake *fake, const struct event *event);
     void (*acts)(struct fake *fake, const struct effect *effect);
-    void (*after)(struct fake *fake);
+    void (*after)(struct fake *fake); /* behind the outcomes */
 };
 
 struct fake {
@@ -78,7 +78,7 @@ struct fake {
     const struct watcher *watcher; /* NULL: none */
     usec now;
     bool started, made, closing, closed, ready;
-    bool telling;                  /* outcomes are told at once; else by fake_tell_all() */
+    bool telling;                  /* outcomes come at once; else by fake_tell_all() */
     unsigned sent, told, connects; /* how often so far */
     struct fake_master masters[MASTERS_MAX];
     struct actor actors[ACTORS_MAX];
@@ -98,7 +98,7 @@ struct fake {
         bool any;
     } line; /* effects that differ only in the master share one */
 
-    struct text reasons; /* what is to follow the line of the trace under way */
+    struct text reasons; /* lines behind the present line of the trace */
 
     char broken[256]; /* the first promise that was broken; "": none */
 };
@@ -130,15 +130,13 @@ void fake_connected(struct fake *fake, unsigned master);
 /* The connection ends: what waits is lost. */
 void fake_lose(struct fake *fake, unsigned master, const char *why);
 
-/* The notification connection is subscribed, or ends.  False if it was not asked for. */
-/* `other`: to another process than hello was said to. */
+/* The notification connection; `other`: of another process than the one that answered hello.
+ * False if the core did not ask for it. */
 bool fake_subscribed(struct fake *fake, unsigned master, bool other);
-/* It gives a sign of life. */
 bool fake_alive(struct fake *fake, unsigned master);
 bool fake_unsubscribed(struct fake *fake, unsigned master);
-/* The master has handed the names to the token, and sends a push; or, if `free_slot` is not below
- * 0, tells of a free slot.  False if no token has that
- * short name, or the client is not subscribed. */
+/* A push: the master has handed the names to the token or, from 0 on, `free_slot` is free.
+ * False if no token has that short name, or the client is not subscribed. */
 bool fake_push(struct fake *fake, unsigned master, const char *token, usec clock, int free_slot);
 
 /* With commas between them; NULL when memory is out. */

@@ -133,7 +133,7 @@ static void note_said(struct fake *fake, struct fake_task *task, const struct ob
     const struct said *said = &news->said;
     if (said->term < task->told.term ||
         (said->term == task->told.term && said->number < task->told.number))
-        fake_break(fake, "%s is told what was said before what it was told last", task->name);
+        fake_break(fake, "%s gets an older word after a newer one", task->name);
     task->told = *said;
     fake_note(fake, "tell %s said %.*s: term %s number %lld on %u/%u", task->name,
               (int)said->value.length, said->value.bytes, fake_time(said->term - EPOCH),
@@ -145,7 +145,7 @@ static void note_passage(struct fake *fake, struct fake_task *task, const struct
     static const char *const names[] = {
         [PASSAGE_PASSED] = "passed", [PASSAGE_NOT] = "not passed", [PASSAGE_UNKNOWN] = "undecided"};
     if (task->ended || !news->passage)
-        fake_break(fake, "%s is told twice how it went, or before it is over", task->name);
+        fake_break(fake, "%s gets its outcome twice, or too early", task->name);
     task->ended = true;
     char why[30] = "";
     if (news->cause == CAUSE_OVER)
@@ -167,7 +167,7 @@ static void note_latch(struct fake *fake, struct fake_task *task, const struct l
     if (news->id[0])
         snprintf(id, sizeof id, "%s", fake_token(fake, news->id, strlen(news->id)));
     if (task->ended || !news->end)
-        fake_break(fake, "%s is told twice how it went, or before it is over", task->name);
+        fake_break(fake, "%s gets its outcome twice, or too early", task->name);
     task->ended = true;
     fake_note(fake, "tell %s %s%s%s%s%s: %s, %u of %u arrived, %u answered", task->name,
               names[news->end], news->undecided ? ", undecided" : "", news->cause ? ", " : "",
@@ -202,7 +202,7 @@ static void tell(struct fake *fake, struct fake_task *task)
     fake->told++;
     if (task->is_survey) {
         note_survey(fake, task, &news.survey);
-        task->untold = true; /* another master may have told something */
+        task->untold = true; /* another master may have an answer */
         begin(fake, task);
     } else if (task->is_party)
         note_passage(fake, task, &news.party);
@@ -214,7 +214,7 @@ static void tell(struct fake *fake, struct fake_task *task)
     else if (news.observer.observed == OBSERVED_SAID)
         note_said(fake, task, &news.observer);
     else if (news.observer.masters)
-        fake_break(fake, "%s is told that masters say what it is not told", task->name);
+        fake_break(fake, "%s learns how many masters say a word, but not the word", task->name);
     else if (news.observer.observed == OBSERVED_NOTHING)
         fake_note(fake, "tell %s nothing is said", task->name);
     else
@@ -238,7 +238,6 @@ static void end(struct fake *fake, struct fake_task *task)
     fake_step(fake, &(struct event){.kind = EVENT_TASK_END, .task = core});
 }
 
-/* Its user is told how it went. */
 static bool is_told_its_end(const struct fake_task *task)
 {
     return task->is_party || task->is_latcher;

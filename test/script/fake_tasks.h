@@ -1,7 +1,4 @@
-/*
- * fake_tasks.h - observers, what leases announce, parties at barriers, and calls about latches, in
- * the fake shell.
- */
+/* fake_tasks.h - observers, announcements, parties and calls about latches in the fake shell. */
 #ifndef REDLOCK_TEST_FAKE_TASKS_H
 #define REDLOCK_TEST_FAKE_TASKS_H
 
@@ -12,9 +9,9 @@ void fake_tasks_write_request(struct fake *fake, char *to, size_t size,
                               const struct request *request);
 void fake_tasks_note(struct fake *fake, struct task *core);
 void fake_tasks_tell_all(struct fake *fake);
-/* The lease is given back, left or shared: what it announces ends, as in lib/client/pump.c. */
+/* The lease is given back, left or shared: its announcement ends, as in lib/client/pump.c. */
 void fake_tasks_end_of(struct fake *fake, const struct actor *actor);
-/* The engine closes: all end but parties and calls about latches, which are told how that went. */
+/* The engine closes: all end but parties and calls about latches, which still get outcomes. */
 void fake_tasks_close(struct fake *fake);
 void fake_tasks_end_all(struct fake *fake);
 
@@ -29,10 +26,10 @@ bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
 bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
                       const struct latch_terms *terms);
 bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins, bool foreign);
-/* A party, or a call about a latch, leaves, and is told how that went; or is dropped.  False if
- * there is none of that name. */
+/* A party, or a call about a latch, leaves and gets its outcome; with `drop` it gets none.  False
+ * if there is none of that name. */
 bool fake_tasks_depart(struct fake *fake, const char *name, bool drop);
-/* A push about what is said of a name.  False if the client is not subscribed. */
+/* A push about the word on a name.  False if the client is not subscribed. */
 bool fake_tasks_push(struct fake *fake, unsigned master, const char *name, const struct said *said);
 
 #endif

@@ -3,79 +3,80 @@
  *
  *     runner FILE…            each trace must be as written
  *     runner --update FILE…   writes the traces anew
- *     runner --why FILE…      prints each scenario with a line "=?" behind what the core did: what
+ *     runner --why FILE…      prints each scenario with lines "=?" behind what the core did: what
  *                             happened, and how the votes of the leases stood
- *     runner --starve FILE…   each scenario again and again, the n-th allocation
- *                             failing, for n = 1, 2, … until one goes through
+ *     runner --starve FILE…   each scenario again and again, the n-th allocation failing, for
+ *                             n = 1, 2, … until one goes through
  *
- * A scenario is one command per line; '#' begins a comment, and "=>" a line of the
- * trace, which follows the command that caused it.  At the end of every scenario the
- * engine is closed, and must come to rest with nothing owed, nothing leaked and each
- * lease told how it ended.
+ * A scenario is one command per line. '#' begins a comment, and "=>" a line of the trace, which
+ * follows the command that caused it; a long one goes on, indented. At the end of every scenario
+ * the engine closes. It must come to rest with nothing owed, nothing leaked and an outcome for each
+ * lease.
  *
- *   masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
- *           [all-answers] [local-turn T] [strict] [up]: `up` is `silently connect all`
- *   connect WHO [HELLO]      the connection is made and hello answered
- *   connected WHO            only made
- *   reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
- *                            absent, late, noscript, no-clock, error TEXT, hello [HELLO];
- *                            to a grant or raise yes, held, absent: each with clock T;
- *                            to a queue yes, ahead, queued [left T] [behind N] [foreign], with
- *                            clock T; of a slot held and queued tell of others: [free SLOT]
- *                            [line SLOT], [free SLOT] [younger SLOT]
- *                            to announce yes, held, absent; to unsay yes, absent; to observe
- *                            yes with SAID (see `said`), absent
- *                            to arrive yes, open TOKENS, queued, held of N, over at G; to depart
- *                            yes, open, absent, held, over; all with [counted N]
- *                            to tally, mend yes, open: latch ID of N ends T [left T] [for T]
- *                            [arrived A,B]; or absent; to drop yes, absent
- *                            to a survey yes, cursor C of N [without N] [names A,B]
- *   greet WHO                every hello that is asked for is answered, if any is
- *   lose WHO [TEXT]          the connection ends, or cannot be made
- *   subscribed WHO [same]    its notification connection is subscribed: to another process, if
- *                            one that was subscribed has ended while the other connection
- *                            stands; `same`: to the same
- *   alive WHO                it answers a probe
- *   unsubscribed WHO         it ends, or cannot be made
- *   push WHO TOKEN clock T   it has given the names to that token
- *   hint WHO TOKEN slot N    it tells who waits by that token of a free slot
- *   hang WHO                 it will not answer any more on this connection
- *   clock WHO T              what its wall clock is ahead of ours
- *   advance T                time passes, timers fire when they are due
- *   until sent|told|connect  time passes until the core does that
- *   jump T                   the clock jumps, nothing fires
- *   acquire LEASE NAMES TERMS     attach LEASE NAMES TOKEN TERMS
- *   inspect LEASE NAMES           release-token LEASE NAMES TOKEN
- *   extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
- *   leave LEASE                   its user has detached it, which is carried out later
- *   downgrade LEASE   upgrade LEASE
- *   adopt WHO   close   give-up
- *   announce LEASE VALUE     in place of what it announced; a call that ends or shares the lease
- *                            takes it back
- *   observe OBSERVER NAME [later]   begin OBSERVER   unobserve OBSERVER
- *   survey SURVEY BEGINNING [foreign]   unobserve SURVEY
- *   arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
- *   latch CALL create|arrive|await|count NAME [of N] [life T] [wait T] [id ID] [as ARRIVAL]
- *   depart PARTY|CALL   drop PARTY|CALL
- *   said WHO NAME SAID       a push about what is said: term T number N by TOKEN value VALUE
- *                            left T; or "nothing"
- *   tells wait | tells       outcomes wait until `tell`, or are told at once
- *   valid LEASE   fence LEASE   mode LEASE   place LEASE   owed   leases   lines
- *                            print what the engine says of it
- *   silently COMMAND         without its trace
- *   repeat N COMMAND         N times
- *   repeat N                 the lines up to `end` N times; {n} in them is 1, 2, … N, and the
- *                            trace of all of them follows `end`
+ *     masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
+ *             [all-answers] [local-turn T] [strict] [up]: `up` is `silently connect all`
+ *     connect WHO [HELLO]      the connection is made and hello answered
+ *     connected WHO            only made
+ *     reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
+ *                              absent, late, noscript, no-clock, error TEXT, hello [HELLO];
+ *                              to a grant or raise yes, held, absent: each with clock T;
+ *                              to a queue yes, ahead, queued [left T] [behind N] [foreign], with
+ *                              clock T; of a slot held and queued offer others: [free SLOT]
+ *                              [line SLOT], [free SLOT] [younger SLOT]
+ *                              to announce yes, held, absent; to unsay yes, absent; to observe
+ *                              yes with SAID (see `said`), absent
+ *                              to arrive yes, open TOKENS, queued, held of N, over at G; to depart
+ *                              yes, open, absent, held, over; all with [counted N]
+ *                              to tally, mend yes, open: latch ID of N ends T [left T] [for T]
+ *                              [arrived A,B]; or absent; to drop yes, absent
+ *                              to a survey yes, cursor C of N [without N] [names A,B]
+ *     greet WHO                answers every open hello, if there is one
+ *     lose WHO [TEXT]          the connection ends, or cannot be made
+ *     subscribed WHO [same]    its notification connection is subscribed: to another process, if
+ *                              a subscribed one has ended while the other connection stands;
+ *                              `same`: to the same
+ *     alive WHO                it answers a probe
+ *     unsubscribed WHO         it ends, or cannot be made
+ *     push WHO TOKEN clock T   it has handed the names to that token
+ *     hint WHO TOKEN slot N    it offers the waiter with that token a free slot
+ *     hang WHO                 it never answers again on this connection
+ *     clock WHO T              its wall clock less ours
+ *     advance T                time passes, timers fire when they are due
+ *     until sent|told|connect  time passes until the core does that
+ *     jump T                   the clock jumps, nothing fires
+ *     acquire LEASE NAMES TERMS     attach LEASE NAMES TOKEN TERMS
+ *     inspect LEASE NAMES           release-token LEASE NAMES TOKEN
+ *     extend LEASE [T]   release LEASE   cancel LEASE   free LEASE   detach LEASE
+ *     leave LEASE              its user detaches it; the core learns that later
+ *     downgrade LEASE   upgrade LEASE
+ *     adopt WHO   close   give-up
+ *     announce LEASE VALUE     replaces its announcement; a call that ends or shares the lease
+ *                              takes it back
+ *     observe OBSERVER NAME [later]   begin OBSERVER   unobserve OBSERVER
+ *     survey SURVEY BEGINNING [foreign]   unobserve SURVEY
+ *     arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
+ *     latch CALL create|arrive|await|count NAME [of N] [life T] [wait T] [id ID] [as ARRIVAL]
+ *     depart PARTY|CALL   drop PARTY|CALL
+ *     said WHO NAME SAID       a push about a word: term T number N by TOKEN value VALUE
+ *                              left T; or "nothing"
+ *     tells wait | tells       outcomes wait until `tell`, or come at once
+ *     valid LEASE   fence LEASE   mode LEASE   place LEASE   owed   leases   lines
+ *                              print the engine's answer
+ *     silently COMMAND         without its trace
+ *     repeat N COMMAND         N times
+ *     repeat N                 the lines up to `end` N times; {n} in them is 1, 2, … N, and the
+ *                              trace of all of them follows `end`
  *
- * LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
- * WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them, and
- * "/shared" behind a name that is shared.
- * TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
- *        [at-least T] [permits K]
- * HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T] [uptime T]
- *        [no-id]: it does not tell the number of the connection.
- * Logical clocks, proposals and fences are written as the time of a
- * scenario at which a right wall clock says so: 0s is its beginning.
+ *     LEASE: a name; "*" stands for one more of many, *1, *2, and so on.
+ *     WHO: numbers, or "all".  T: 10s, 3ms, 250us.  NAMES: with commas between them, and
+ *          "/shared" behind a name that is shared.
+ *     TERMS: ttl T [wait T | wait forever] [margin T] [max-hold T] [no-renew] [fence]
+ *            [at-least T] [permits K]
+ *     HELLO: [run ID] [role ROLE] [abstains T] [max-ttl T] [age T] [clock T] [uptime T]
+ *            [no-id]: without the number of the connection
+ *
+ * Logical clocks, proposals and fences are written as the time of a scenario at which a right wall
+ * clock has that value: 0s is its beginning.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +89,6 @@
 #define LINE_MAX    512
 #define REPEATS_MAX 10000
 
-/* Lines that are played again and again. */
 struct block {
     unsigned times; /* 0: there is no block */
     unsigned turn;  /* the first is 1 */
@@ -104,14 +104,13 @@ struct scenario {
     size_t next; /* where the next line begins */
     struct block block;
     const struct watcher *watcher;
-    bool starving; /* the script may ask for an event that did not come */
+    bool starving; /* an event that the script answers may be missing */
     bool quiet;    /* it is known how it fails */
     bool failed;
     unsigned numbered;
     struct fake fake;
 };
 
-/* The words of a command, from the front. */
 struct words {
     char *word[WORDS_MAX];
     unsigned count, next;
@@ -254,7 +253,7 @@ static void do_masters(struct scenario *s, struct words *words)
         fake_start(&s->fake, &config);
 }
 
-/* 0: not told. */
+/* 0: none */
 static usec read_logical(struct scenario *s, const struct words *words)
 {
     const char *clock = value_of(words, "clock");
@@ -361,14 +360,14 @@ static bool read_answer(struct scenario *s, struct words *words, enum answer *re
     return false;
 }
 
-/* -1: it is not told. */
+/* -1: none */
 static int16_t slot_of(struct words *words, const char *word)
 {
     const char *value = value_of(words, word);
     return *value ? (int16_t)atoi(value) : -1;
 }
 
-/* What a scenario calls token-1 is the first that the core has drawn. */
+/* Scenarios number the tokens in the order in which the core draws them. */
 static const char *spelled(const struct scenario *s, const char *token)
 {
     unsigned number = strncmp(token, "token-", 6) == 0 ? (unsigned)atoi(token + 6) : 0;
@@ -420,7 +419,7 @@ static struct survey_reply read_survey(const struct words *words)
                                  .names = {found, used}};
 }
 
-/* How long something lasts yet. */
+/* How long something still lasts. */
 static int64_t left_of(struct scenario *s, const struct words *words, int64_t untold)
 {
     return *value_of(words, "left") ? time_of(s, words, "left", 0) / 1000 : untold;
@@ -501,7 +500,7 @@ static bool tells_clock(enum request_kind kind, enum answer answer)
            (answer == ANSWER_YES || answer == ANSWER_HELD || answer == ANSWER_ABSENT);
 }
 
-/* A grant and an upgrade tell it if there is a fence. */
+/* Grants and upgrades carry it if there is a fence. */
 static bool fits_clock(enum request_kind kind, enum answer answer, usec clock)
 {
     if (request_is_of_task(kind))
@@ -520,7 +519,6 @@ static bool fits(enum request_kind kind, const struct reply *reply)
     return reply->answer == ANSWER_HELLO || is_refused;
 }
 
-/* To the oldest request: what its kind can tell is read from the words. */
 static void reply_once(struct scenario *s, unsigned index, enum answer answer, struct words *words)
 {
     struct fake_master *master = &s->fake.masters[index];
@@ -818,7 +816,7 @@ static void do_release_token(struct scenario *s, struct words *words)
     begin(s, words, EVENT_RELEASE, true);
 }
 
-/* Whose handle was never made, or is freed, cannot be called. */
+/* A lease without a handle, or with a freed one, cannot be called. */
 static void call(struct scenario *s, struct words *words, enum event_kind kind)
 {
     const char *name = next_word(words);
@@ -855,7 +853,7 @@ static void do_free(struct scenario *s, struct words *words)
     call(s, words, EVENT_ABANDON);
 }
 
-/* The user has detached it; that is carried out later. */
+/* The user detaches it; the core learns that later. */
 static void do_leave(struct scenario *s, struct words *words)
 {
     const char *name = next_word(words);
@@ -1149,7 +1147,7 @@ static void play_line(struct scenario *s, const char *line, size_t length, struc
     char copy[LINE_MAX];
     struct words words = {.count = 0};
     if (strncmp(line, "=>", 2) == 0 || is_reason(line))
-        return; /* it is to be told anew */
+        return; /* the core writes it anew */
     if (s->block.turn <= 1)
         text_put(out, line, length);
     number(s, line, length, copy);
@@ -1170,7 +1168,7 @@ static void close_block(struct scenario *s, struct text *out)
     s->block.turn = 0;
 }
 
-/* Returns what the scenario reads now; `fail_at`: the allocation that fails, or 0. */
+/* Returns the scenario with its new trace; `fail_at`: the allocation that fails, or 0. */
 static struct text play(struct scenario *s, const struct text *file, long fail_at)
 {
     struct text out = {0};
@@ -1204,7 +1202,6 @@ static struct text play(struct scenario *s, const struct text *file, long fail_a
 
 /* ---- what a scenario is played for --------------------------------------------------- */
 
-/* The same once more, with the reasons of what the core does. */
 static struct text explain(struct scenario *s, const struct text *file)
 {
     s->watcher = &why_watcher;
@@ -1212,7 +1209,7 @@ static struct text explain(struct scenario *s, const struct text *file)
     return play(s, file, 0);
 }
 
-/* A few lines up to that one, as reasons are not counted, and the reasons of it. */
+/* A few lines up to that one, and their reasons, which do not count. */
 static void show_until(const struct text *explained, unsigned line)
 {
     unsigned at = 0;
@@ -1234,7 +1231,7 @@ static void show_line(const char *mark, const struct text *text, unsigned line)
     fprintf(stderr, "  %s %.*s\n", mark, (int)length, at);
 }
 
-/* True if the scenario reads as it did; else shows where it does not, and why. */
+/* Shows where the trace differs, and why. */
 static bool compare(struct scenario *s, const struct text *file)
 {
     struct text got = play(s, file, 0);

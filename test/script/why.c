@@ -20,7 +20,7 @@ static void say_reply(char *to, size_t size, unsigned master, const struct reply
              reply->text.length ? reply->text.bytes : "");
 }
 
-/* Whose deadline comes first. */
+/* The owner of the first deadline. */
 static void say_timer(char *to, size_t size, const struct fake *fake)
 {
     static const char *const owners[] = {"the engine", "a master", "a lease",
@@ -99,7 +99,7 @@ static void say_event(char *to, size_t size, struct fake *fake, const struct eve
     }
 }
 
-/* ---- Whom the core acts for --------------------------------------------------- */
+/* ---- The leases that the core acts for --------------------------------------------------- */
 
 static const char *state_name(const struct lease *lease)
 {

@@ -1,6 +1,6 @@
 /*
- * why.h - the reason of a step of the core, as far as its shell can see it: the event just before,
- * and the votes of each lease that the core acted for.
+ * why.h - the reason of a step of the core, as far as its shell can see. It is the event before
+ * the step, and the votes of each lease that the step concerns.
  */
 #ifndef REDLOCK_TEST_WHY_H
 #define REDLOCK_TEST_WHY_H
