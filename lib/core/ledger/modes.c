@@ -40,9 +40,9 @@ bool claim_is_all_shared(const struct claim *claim)
 }
 
 /* A promise to a reader is none to a writer, and a promise to a writer that has been a reader since
- * is void.  A master's word does not count while it may still carry out a
- * request that makes a reader of the writer, or after it has come up with older data.  There the
- * name may be the token's again as it was before another reader came. */
+ * is void.  A master's word does not count while it may still carry out a request that makes a
+ * reader of the writer, or after it has come up with older data.  There the name may be the token's
+ * again as it was before another reader came. */
 static bool counts_for_writer(const struct engine *e, const struct claim *claim, unsigned master,
                               const struct reply *reply)
 {
