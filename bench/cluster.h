@@ -18,7 +18,7 @@ int cluster_login(const struct cluster *cluster, unsigned i, const char *words[3
 /* A blocking connection that has logged in, or one with err, or NULL; `timeout` may be NULL. */
 struct redisContext *cluster_connect(const struct cluster *cluster, unsigned i,
                                      const struct timeval *timeout);
-/* What a master answers on a connection of its own, or NULL; freeReplyObject() frees it. */
+/* A master's answer on a connection of its own, or NULL; freeReplyObject() frees it. */
 struct redisReply *cluster_ask(const struct cluster *cluster, unsigned i, const char *command);
 /* Ends the masters that cluster_open() started. */
 void cluster_close(void);

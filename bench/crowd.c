@@ -1,9 +1,9 @@
 /*
- * crowd.c - many processes that want one name.  Each acquires, holds, releases, rests and asks
- * again, and writes a line `ASKED ACQUIRED RELEASED [ENQUEUED [SLOT]]` (ns of CLOCK_MONOTONIC) each
- * time; ENQUEUED is when it was certainly enqueued on a quorum, 0 if never; SLOT that of its
- * permit. They may be of any kind:
- * --worker.
+ * crowd.c - many processes that want one name, of any kind (--worker).
+ *
+ * Each acquires, holds, releases, rests and asks again. Each time it writes a line `ASKED ACQUIRED
+ * RELEASED [ENQUEUED [SLOT]]`, in ns of CLOCK_MONOTONIC. ENQUEUED is when it was certainly enqueued
+ * on a quorum, 0 if never; SLOT is that of its permit.
  */
 #include "crowd.h"
 

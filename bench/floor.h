@@ -1,9 +1,9 @@
 /*
  * floor.h - the commands of one pair, ready-made: the least that any client sends.
  *
- * The floors have NO SAFETY: no validity, no deadlines, no drift, no renewal, no random token, no
- * answer to a failing, restarted or lying master, no release owed for an unknown outcome.  They
- * show how fast a quorum lock could be at best, and are no lock.
+ * The floors have NO SAFETY: no validity, no deadlines, no drift, no renewal, no random token. They
+ * have no answer to a failing, restarted or lying master, and release nothing after an unknown
+ * outcome. They show how fast a quorum lock could be at best, and are no lock.
  */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H

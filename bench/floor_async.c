@@ -205,8 +205,7 @@ static void on_late(struct ev_loop *loop, ev_timer *timer, int events)
     *(bool *)timer->data = true;
 }
 
-/* What a slower master has not been sent yet, or has not answered, is a part of pairs that counted.
- */
+/* Requests that a slower master has not got or not answered belong to pairs that counted. */
 static void disconnect(struct floor *floor)
 {
     struct ev_loop *loop = floor->load.loop;

@@ -1,6 +1,6 @@
 /*
- * floor_blocking.c - the floor of a blocking client: hiredis, the same ready-made command written
- * to every master, then every answer read; one pair at a time.  floor.h says what it lacks.
+ * floor_blocking.c - the floor of a blocking client on hiredis, one pair at a time. It writes the
+ * same ready-made command to every master, then reads every answer. floor.h says what it lacks.
  */
 #include <stdlib.h>
 

@@ -39,7 +39,8 @@ drop_user() {
 rate() {
     local i
     for i in "${!ports[@]}"; do
-        redis-benchmark -h "${hosts[i]}" -p "${ports[i]}" --user bench-raw -a "$SECRET" -c 8 -P 64 -n "$requests" -q --csv "$@" &
+        redis-benchmark -h "${hosts[i]}" -p "${ports[i]}" --user bench-raw -a "$SECRET" -c 8 -P 64 \
+            -n "$requests" -q --csv "$@" &
     done | awk -F'","' '/^"/ && $2 + 0 > 0 { sum += $2 } END { printf "%.0f", sum }'
 }
 
@@ -51,7 +52,8 @@ main() {
         sha=$(on "$i" script load "$script")
         on "$i" acl setuser bench-raw reset on ">$SECRET" '~key:*' +set +evalsha +get +del +config >/dev/null
     done
-    printf '{"scenario":"floor-raw","masters":%d,"set_per_s":%s,' "${#ports[@]}" "$(rate -r 100000 set key:__rand_int__ value)"
+    printf '{"scenario":"floor-raw","masters":%d,"set_per_s":%s,' "${#ports[@]}" \
+        "$(rate -r 100000 set key:__rand_int__ value)"
     printf '"set_nx_px_per_s":%s,' "$(rate -r 100000 set key:__rand_int__ token NX PX 10000)"
     printf '"evalsha_per_s":%s}\n' "$(rate -r 100000 evalsha "$sha" 1 key:__rand_int__ other)"
 }

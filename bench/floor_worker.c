@@ -1,7 +1,7 @@
 /*
- * floor_worker.c - the floor of a handoff: the holder deletes the name on all masters and sends a
- * message to the next worker of a fixed ring, which takes itself for the holder after a quorum of
- * messages.  No queue, no token, no death, no safety: see floor.h.
+ * floor_worker.c - the floor of a handoff. The holder deletes the name on all masters and sends a
+ * message to the next worker of a fixed ring. That takes itself for the holder after a quorum of
+ * messages. No queue, no token, no death, no safety: see floor.h.
  */
 #include <hiredis/async.h>
 #include <hiredis/adapters/libev.h>

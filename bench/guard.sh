@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# guard.sh: what a pair costs in counts, which a busy machine hardly blurs: instructions of the client
-# (valgrind --tool=callgrind) and its allocations (memcheck's total) at c = 256, its system calls
-# (strace) at c = 1. Each may not exceed its limit in guard.limits.
+# guard.sh: what a pair costs in counts, which a busy machine hardly blurs. At c = 256 these are the client's
+# instructions (valgrind --tool=callgrind) and its allocations (memcheck's total), at c = 1 its system calls
+# (strace). Each may not exceed its limit in guard.limits.
 #
 #     guard.sh BIN      the folder of redlock-bench and redlock; exit status 77: no tool that counts
 #
@@ -19,7 +19,7 @@ clean_up() {
     rm -rf -- "$work"
 }
 
-# pairs C N TOOL...: runs N pairs, C in flight, under a tool. None may fail, however slow tool and machine are.
+# pairs C N TOOL...: runs N pairs, C in flight, under a tool. None may fail, however slow this is.
 pairs() {
     local c=$1 n=$2
     shift 2

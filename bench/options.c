@@ -40,7 +40,7 @@ static const char help[] =
     "                   storm: clients\n"
     "  --workers N      handoff, turns, permits: processes that want it (8)\n"
     "  --permits K      permits, pairs: one of K permits of each name\n"
-    "  --readers N      turns: so many of them share it (all but one)\n"
+    "  --readers N      turns: processes that share it (all but one)\n"
     "  --hold MS        handoff, turns: how long each holds it (10)\n"
     "  --rest MS        the same: how long each then does without, on the average (10)\n"
     "  --worker CMD     handoff: run this instead of our own client; it writes a\n"

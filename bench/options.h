@@ -31,7 +31,7 @@ struct options {
     unsigned leases;         /* renew: held at once; local-queue: waiters; storm: clients */
     unsigned workers;        /* handoff, turns: processes */
     unsigned permits;        /* pairs, permits: of each name; 0: the name itself */
-    unsigned readers;        /* turns: so many of them share the name */
+    unsigned readers;        /* turns: processes that share the name */
     double hold_ms, rest_ms; /* handoff, turns: how long a worker holds, and then rests */
     const char *worker;      /* handoff: command of a worker; NULL: our own; start: the command */
     const char *count;       /* handoff, turns: server commands to count */

@@ -1,6 +1,6 @@
 /*
- * permits.c - many processes want one of the permits of a name: for each slot the time from a
- * release to the next holder, how long they wait, and how much of the time the slots are in use.
+ * permits.c - many processes want one of the permits of a name. Measures for each slot the time
+ * from a release to the next holder, how long they wait, and the use of the slots.
  */
 #include <stdlib.h>
 

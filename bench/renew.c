@@ -1,6 +1,6 @@
 /*
- * renew.c - many leases held at once: the cost of a renewal and of a held lease, whether a
- * renewal comes too late, and what it takes to close the client.
+ * renew.c - many leases held at once: the cost of a renewal and of a held lease, late renewals, and
+ * the price of closing the client.
  */
 #include <stdio.h>
 #include <stdlib.h>

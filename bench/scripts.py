@@ -4,10 +4,10 @@
     bench/scripts.py OLD [NEW] [--server PATH] [--rounds N] [--only WORD]
 
 OLD and NEW are folders like lib/wire/scripts, which is the default of NEW; `git worktree add` makes one of an
-earlier commit.  Each case is asked 200 times in a pipeline with the one version, then with the other, and so on, of
-one server on a socket in a scratch folder.  What its process had of the processor meanwhile
-(/proc/PID/schedstat) is divided by the number of leases; what a case needs beforehand does not count.  The lower
-quartile of the rounds is told, for other work on the machine only adds.
+earlier commit. Each case is asked 200 times in a pipeline, of one version and the other by turns, on one
+server at a socket in a scratch folder. The processor time of the server (/proc/PID/schedstat) is divided by
+the number of leases; preparations of a case do not count. The table has the lower quartile of the rounds,
+for other work on the machine only adds.
 """
 import argparse
 import hashlib
@@ -22,7 +22,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CALLS = 200
-CALLED = "grant", "grant_each", "grant_shared", "grant_shared_each", "release", "release_each", "renew", "renew_each", "queue"
+CALLED = ("grant", "grant_each", "grant_shared", "grant_shared_each", "release", "release_each", "renew",
+          "renew_each", "queue")
 TTL = 30000
 WINDOW = 60000000
 TOKEN = "AAAAAAAAAAAAAAAAAAAAAQ:bench"

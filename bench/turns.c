@@ -1,12 +1,12 @@
 /*
- * turns.c - readers and writers that want one name: the time from a writer's release to each reader
- * that waited for it, and from the last reader's release to the writer.
+ * turns.c - readers and writers want one name. Measures the time from a writer's release to each
+ * reader that waited, and from the last reader's release to the writer.
  */
 #include <stdlib.h>
 
 #include "crowd.h"
 
-/* What lies between two writers. */
+/* The readers between two writers. */
 struct reading {
     uint64_t readers;
     int64_t begun, ended, held; /* the first acquired; the last released; all together */

@@ -21,9 +21,9 @@ bool user_open(struct user *user, const struct options *options, const struct cl
                struct ev_loop *loop, struct result *result);
 /* Unless the loop is broken before. */
 void user_run_for(struct user *user, double seconds);
-/* Gives every lease back, for at most so long. */
+/* Gives every lease back, within this time at most. */
 void user_close_within(struct user *user, unsigned ms);
-/* The same, and frees the client. */
+/* Gives every lease back, and frees the client. */
 void user_close(struct user *user);
 
 #endif

@@ -107,7 +107,7 @@ async function worker(client) {
     await leave(client);
 }
 
-// What it waits with is given back, or the next run waits for that.
+// Gives back the lock that it waits with, or the next run waits for that.
 async function leave(client) {
     await Promise.race([client.close?.(), sleep(500)]);
     process.exit(0);

@@ -15,13 +15,14 @@ export async function open(variant) {
         if (!succeeded) throw new Error('held');
         return { release: () => client.delete().key(name) };
     };
-    // In line, as etcd's own clients wait: whoever wrote first; the others watch the one before.
+    // In line, as etcd's own clients wait: the first to write has it; the others watch the key before theirs.
     const wait = async (name) => {
         const id = await lease.grant();
         const key = `${name}/${id}.${serial++}`;
         await client.put(key).value('').lease(id);
         for (;;) {
-            const all = Object.keys(await client.getAll().prefix(`${name}/`).sort('Create', 'Ascend').strings());
+            const all = Object.keys(
+                await client.getAll().prefix(`${name}/`).sort('Create', 'Ascend').strings());
             const before = all[all.indexOf(key) - 1];
             if (!before) return { release: () => client.delete().key(key) };
             const watcher = await client.watch().key(before).create();

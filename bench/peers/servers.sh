@@ -97,7 +97,9 @@ start() {
 
 stop() {
     local pid
-    [[ ! -e $folder/pids ]] || while read -r pid; do kill -KILL "$pid" 2>/dev/null || true; done <"$folder/pids"
+    if [[ -e $folder/pids ]]; then
+        while read -r pid; do kill -KILL "$pid" 2>/dev/null || true; done <"$folder/pids"
+    fi
     rm -rf -- "$folder"
 }
 

@@ -19,7 +19,7 @@ export async function open(variant) {
     });
     await makeOnce(ROOT);
 
-    // In line: whoever has the lowest number; the others watch the one before them.
+    // In line: the lowest number has it; the others watch the number before theirs.
     const line = async (name, wait) => {
         const folder = `${ROOT}/${name}`;
         await makeOnce(folder);
@@ -30,7 +30,8 @@ export async function open(variant) {
             if (at === 0) return { path, folder: wait ? null : folder };
             if (!wait) throw new Error('held');
             await new Promise((done, fail) => {
-                present(`${folder}/${all[at - 1]}`, (event) => event.getType() === Event.NODE_DELETED && done())
+                const told = (event) => event.getType() === Event.NODE_DELETED && done();
+                present(`${folder}/${all[at - 1]}`, told)
                     .then((stat) => stat || done(), fail);
             });
         }

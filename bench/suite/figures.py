@@ -44,13 +44,15 @@ def quantile(buckets, share):
     return buckets[-1][0] / 1e3
 
 
-OF_ALL = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds", "pairs", "failed",
+OF_ALL = {"scenario", "masters", "c", "rate", "ttl_ms", "names", "name_size", "note", "seconds", "pairs",
+          "failed",
           "pairs_per_s", "user_us_per_pair", "system_us_per_pair", "cpu_us_per_pair", "masters_us_per_pair"}
 
 
 def facts_of(result):
     """The figures that only some scenarios tell."""
-    return {key: value for key, value in result.items() if isinstance(value, (int, float)) and key not in OF_ALL}
+    return {key: value for key, value in result.items() if isinstance(value, (int, float))
+            and key not in OF_ALL}
 
 
 def figure(one, key):
@@ -102,7 +104,7 @@ class Row:
         return sum(one["second_rounds_per_pair"] * one["pairs"] for one in fenced) / pairs if pairs else None
 
     def take_facts(self):
-        """What only some scenarios tell: the medians of the slices."""
+        """The figures that only some scenarios have: the medians of the slices."""
         for key in dict.fromkeys(key for one in self.slices for key in facts_of(one)):
             if self.median(key) is not None:
                 self.facts[key] = self.median(key)

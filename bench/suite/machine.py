@@ -48,7 +48,7 @@ def busy(seconds=1.0):
 
 
 def still_busy(seconds=1.0):
-    """The same, but what ends within that time does not count, as it may be the end of a program of ours."""
+    """As busy(), but load that ends within that time does not count: a program of ours may be ending."""
     share = busy(seconds)
     return share if share <= BUSY_MOST else min(share, busy(seconds))
 
@@ -70,7 +70,8 @@ def troubles(facts):
     """Sentences of what disturbed the run; () if nothing did."""
     busy_most = max(facts[key] for key in ("busy_before", "busy_between", "busy_after"))
     told = [(busy_most, BUSY_MOST, "others used {:.0%} of this machine before, between or after the parts"),
-            (facts["others_meanwhile"], MEANWHILE_MOST, "processes that were there before used {:.0%} of it meanwhile"),
+            (facts["others_meanwhile"], MEANWHILE_MOST,
+             "processes that were there before used {:.0%} of it meanwhile"),
             (facts["stolen"], STOLEN_MOST, "its host took {:.0%} of its time for other machines")]
     return [words.format(share) for share, most, words in told if share > most]
 
@@ -79,5 +80,5 @@ def warning(facts):
     disturbed = troubles(facts)
     if not disturbed:
         return ""
-    return (f"WARNING: this machine was not quiet: {'; '.join(disturbed)}. These figures, and the ratios too, may be "
-            "far off; stop what runs beside, and measure again.\n")
+    return (f"WARNING: this machine was not quiet: {'; '.join(disturbed)}. "
+            "These figures, and the ratios too, may be far off; stop what runs beside, and measure again.\n")

@@ -2,7 +2,8 @@
 import os
 from collections import namedtuple
 
-Process = namedtuple("Process", "start parent own dead")  # own: ticks; dead: those of its children that have ended
+# own: its ticks; dead: those of its children that have ended
+Process = namedtuple("Process", "start parent own dead")
 
 
 def look(pid):
@@ -26,7 +27,7 @@ class Others:
         self.before = look_at_all()
 
     def adopts(self, pid):
-        """It is told of dead children that are not its own, and may be ours."""
+        """Init and its children adopt dead processes of others, perhaps ours."""
         return 1 in (pid, self.before[pid].parent)
 
     def used(self, pid, process):
@@ -34,7 +35,8 @@ class Others:
 
     def living(self):
         now = {pid: look(pid) for pid in self.before}
-        return {pid: process for pid, process in now.items() if process and process.start == self.before[pid].start}
+        return {pid: process for pid, process in now.items()
+                if process and process.start == self.before[pid].start}
 
     def is_told(self, pid, living):
         """Whether one that has ended is among the dead of one that lives."""

@@ -23,13 +23,14 @@ WARM_S = 0.06
 COMPARED = ("pairs_per_s", "p50", "p99", "cpu_us_per_pair", "masters_us_per_pair")
 
 # Rounds A B B A of each comparison: quick, whole.
-ROUNDS = {"floors": (3, 12), "peers": (1, 3), "handoffs": (2, 4), "troubles": (2, 4), "fences": (2, 6), "spare": (1, 4),
-          "readers": (1, 4), "permits": (2, 4), "loops": (2, 8), "masters": (1, 3), "open": (1, 3), "extremes": (1, 2),
+ROUNDS = {"floors": (3, 12), "peers": (1, 3), "handoffs": (2, 4), "troubles": (2, 4), "fences": (2, 6),
+          "spare": (1, 4), "readers": (1, 4), "permits": (2, 4), "loops": (2, 8), "masters": (1, 3),
+          "open": (1, 3), "extremes": (1, 2),
           "commands": (20, 100)}
 
 
 def whole_pairs(result, slice_s):
-    """Who looks from outside sees beyond the slice (its warm-up, its drain); that has its pairs as well."""
+    """A look from outside includes the warm-up and the drain of the slice, and their pairs."""
     return result["pairs"] * (slice_s + WARM_S) / slice_s
 
 
@@ -96,8 +97,8 @@ class Suite:
 
     def interleave(self, group, entrants, rounds, masters=False, facts=(), seconds=None):
         """A B C C B A, again and again; a row for each, with ratios of the first to it.
-        With `masters` it also says what a pair costs the masters; with `facts`, what its scenario tells beside
-        pairs, and the ratios of these."""
+        With `masters` it also says what a pair costs the masters. With `facts` it has those figures of the
+        scenario too, and their ratios."""
         measure = self.measure if masters else lambda entrant: entrant.slice(seconds or self.slice_s)
         got = {entrant.name: [] for entrant in entrants}
         notes = {entrant.name: [f"master {number} died before" for number in sorted(self.masters.reported)]
@@ -193,7 +194,7 @@ class Suite:
         four = self.masters.list(1, 2, 3, 4)
         for c in (1, 256):
             self.say(f"one master dead, frozen, far at c = {c}")
-            dead, frozen = f"{four},{self.masters.nodes[DEAD - 1]}", f"{four},{self.masters.nodes[FROZEN - 1]}"
+            dead, frozen = (f"{four},{self.masters.nodes[number - 1]}" for number in (DEAD, FROZEN))
             entrants = [self.bench("pairs", c, name="redlock, all five well"),
                         self.bench("pairs", c, dead, "redlock, one dead"),
                         self.bench("pairs", c, frozen, "redlock, one frozen"),
@@ -218,7 +219,7 @@ class Suite:
                         self.rounds["fences"])
 
     def fences(self):
-        """What a fencing token costs, and how often it takes a second round."""
+        """The price of a fencing token, and how often it takes a second round."""
         four_and_dead = self.masters.list(1, 2, 3, 4, DEAD)
         self.masters.kill(DEAD)
         self.plain_and_fenced("fences, c = 1", 1)
@@ -234,7 +235,7 @@ class Suite:
         self.plain_and_fenced("fences, one master restarted and in quarantine, c = 1", 1, four_and_dead)
 
     def spare(self):
-        """What a spare vote costs: a quorum of four of five waits for the fourth."""
+        """The price of a spare vote: a quorum of four of five waits for the fourth."""
         four = self.masters.list(1, 2, 3, 4)
         proxy = subprocess.Popen([self.place.proxy, *self.masters.address(FAR), str(FAR_MS)],
                                  stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -254,7 +255,7 @@ class Suite:
                         self.rounds["spare"])
 
     def readers(self):
-        """What sharing a name costs beside having it alone, and how many readers a name carries."""
+        """Sharing a name beside having it alone, and how many readers a name carries."""
         for c in (1, 16, 256):
             self.say(f"readers beside writers at c = {c}")
             self.interleave(f"readers beside writers, c = {c}",
@@ -279,7 +280,7 @@ class Suite:
                          "--seconds", "2" if self.quick else "6", "turns"], 60)
 
     def permits(self):
-        """What one of K permits costs beside a name alone, and how the slots go round."""
+        """One of K permits beside a name alone, and how the slots go round."""
         four = ["--permits", "4"]
         for c in (1, 16):
             self.say(f"permits at c = {c}")
@@ -292,10 +293,12 @@ class Suite:
         seconds = ["--seconds", "2" if self.quick else "6", "--rest", "0"]
         for _ in range(self.rounds["permits"] // 2):
             self.say("handover of permits")
-            self.single("permits: handover", "the name itself, 4 waiters", ["--workers", "5", *seconds, "handoff"], 60)
+            self.single("permits: handover", "the name itself, 4 waiters",
+                        ["--workers", "5", *seconds, "handoff"], 60)
             for permits, waiters in (4, 8), (4, 16), (16, 32), (16, 64):
                 self.single("permits: handover", f"{permits} permits, {waiters} waiters",
-                            ["--workers", str(permits + waiters), "--permits", str(permits), *seconds, "permits"], 60)
+                            ["--workers", str(permits + waiters), "--permits", str(permits), *seconds,
+                             "permits"], 60)
 
     def loops(self):
         """A client that shows a descriptor, which a loop of libev watches, beside one on that loop."""
@@ -325,7 +328,8 @@ class Suite:
         for leases, ttl_s, seconds in held[:2 if self.quick else 4]:
             self.say(f"{leases} leases held")
             self.single("renewals", f"{leases} leases, ttl {ttl_s} s",
-                        ["--leases", str(leases), "--ttl", str(1000 * ttl_s), "--seconds", str(seconds), "renew"],
+                        ["--leases", str(leases), "--ttl", str(1000 * ttl_s), "--seconds", str(seconds),
+                         "renew"],
                         seconds + 200)
 
     def commands(self):
@@ -333,8 +337,9 @@ class Suite:
         self.say("commands that run under a lock")
         plan = [("redlock run", os.path.dirname(self.place.bench), "./redlock run bench-command -- true"),
                 ("flock", self.place.work, "flock command.lock true"), ("no lock", self.place.work, "true")]
-        self.interleave("commands", [self.bench("start", name=name, more=["--pairs", "1", "--worker", command], cwd=cwd)
-                                     for name, cwd, command in plan], self.rounds["commands"], facts=("run_us",))
+        self.interleave("commands",
+                        [self.bench("start", name=name, more=["--pairs", "1", "--worker", command], cwd=cwd)
+                         for name, cwd, command in plan], self.rounds["commands"], facts=("run_us",))
 
     def storms(self):
         clients = "500" if self.quick else "4000"
@@ -344,7 +349,8 @@ class Suite:
     def handoffs_in_turn(self):
         """Beside its floor; one after the other is made ready, for that measures a quiet round trip."""
         entrants = []
-        for name, scenario, count in ("redlock", "handoff", "eval,evalsha"), (RING, "floor-handoff", "del,publish"):
+        for name, scenario, count in (("redlock", "handoff", "eval,evalsha"),
+                                      (RING, "floor-handoff", "del,publish")):
             entrants.append(self.bench(scenario, name=f"{name}, 8 processes",
                                        more=["--workers", "8", "--warm", "0.3", "--count", count]))
             self.wait_until_ready()
@@ -376,12 +382,14 @@ class Suite:
         for waiters in (1000, 10000) if self.quick else (1000, 10000, 100000):
             self.say(f"{waiters} waiters of one name in one process")
             self.single("waiters of one process", f"{waiters} waiters",
-                        ["--leases", str(waiters), "--seconds", "1" if self.quick else "4", "local-queue"], 60)
+                        ["--leases", str(waiters), "--seconds", "1" if self.quick else "4", "local-queue"],
+                        60)
 
     def numbers_of_masters(self):
         for c in (1, 256):
             self.say(f"1, 3, 5, 7, 9 masters at c = {c}")
-            entrants = [self.bench("pairs", c, self.masters.list(*range(1, n + 1)), f"{n} master{'s' * (n > 1)}")
+            entrants = [self.bench("pairs", c, self.masters.list(*range(1, n + 1)),
+                                   f"{n} master{'s' * (n > 1)}")
                         for n in (5, 1, 3, 7, 9)]
             self.interleave(f"number of masters, c = {c}", entrants, self.rounds["masters"])
 
@@ -480,10 +488,12 @@ class Suite:
 
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
-                 "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences, "spare": self.spare,
-                 "readers": self.readers, "permits": self.permits, "loops": self.loops, "masters": self.numbers_of_masters,
+                 "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences,
+                 "spare": self.spare, "readers": self.readers, "permits": self.permits,
+                 "loops": self.loops, "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
-                 "ceilings": self.ceilings, "commands": self.commands, "storms": self.storms, "renewals": self.renewals}
+                 "ceilings": self.ceilings, "commands": self.commands, "storms": self.storms,
+                 "renewals": self.renewals}
         self.whole = not only
         for name in only - parts.keys():
             self.note_row("not measured", name, "there is no such part")

@@ -44,7 +44,9 @@ class Target:
         return f"{number(found[0], 1 if found[0] < 100 else 0)} {self.unit}"
 
     def wanted(self):
-        return f"{'at least' if self.at_least else 'at most'} {self.limit:g} {self.unit}" if self.limit else "its figure"
+        if not self.limit:
+            return "its figure"
+        return f"{'at least' if self.at_least else 'at most'} {self.limit:g} {self.unit}"
 
     def reached(self, found):
         if not self.limit:
@@ -55,7 +57,8 @@ class Target:
         found = self.find(rows)
         if not found:
             return None
-        return self.row, self.says(found), self.wanted(), self.reached(found) + (", with failures" if rows.failed() else "")
+        reached = self.reached(found) + (", with failures" if rows.failed() else "")
+        return self.row, self.says(found), self.wanted(), reached
 
 
 def beside(group, name, what):
@@ -81,7 +84,8 @@ def fenced(group, what):
 
 def of_floor(c, least_pairs, most_cpu):
     group, words = f"c = {c}", "against a floor that waits for three releases"
-    return [Target(f"{group}: pairs/s, {words}", beside(group, FLOOR, "pairs_per_s"), least_pairs, at_least=True),
+    return [Target(f"{group}: pairs/s, {words}", beside(group, FLOOR, "pairs_per_s"), least_pairs,
+                   at_least=True),
             Target(f"{group}: client CPU, {words}", beside(group, FLOOR, "cpu_us_per_pair"), most_cpu)]
 
 
@@ -90,7 +94,8 @@ def closing(leases, what):
 
 
 def held(leases):
-    return Target(f"memory of a held lease, one of {leases:,}", closing(leases, "memory_bytes_per_lease"), 256, "bytes")
+    return Target(f"memory of a held lease, one of {leases:,}", closing(leases, "memory_bytes_per_lease"),
+                  256, "bytes")
 
 
 def renewal(leases, ttl_s, most):
@@ -108,7 +113,8 @@ TARGETS = [
     *of_floor(256, 1.25, 0.95), *of_floor(4096, 1.2, 1.0),
     Target("c = 1: acquire p50, against raw sockets with epoll", beside("c = 1", RAW_FLOOR, "p50"), 1.05),
     Target("fenced against plain, c = 1: acquire p50", fenced("fences, c = 1", "p50"), 1.35),
-    Target("fenced against plain, c = 256: pairs/s", fenced("fences, c = 256", "pairs_per_s"), 0.75, at_least=True),
+    Target("fenced against plain, c = 256: pairs/s", fenced("fences, c = 256", "pairs_per_s"), 0.75,
+           at_least=True),
     held(100000), held(1000000),
     Target("memory of a waiter, one of 10,000",
            fact("waiters of one process", "10000 waiters", "memory_bytes_per_waiter"), 450, "bytes"),
@@ -121,7 +127,7 @@ TARGETS = [
            fact("storm", "clients that come back", "master_us_per_connection"), 50, "us")]
 
 
-KEY = """Floors go on with the third of five releases, as redlock does, but those for all releases wait for five.
+KEY = """Floors go on with the third of five releases, as redlock does, or wait for all releases.
 Raw sockets have ready-made bytes.
 Memory is what malloc has given out, by the number of leases or waiters.
 Renewals are those of 1,000 leases of 10 s, 100,000 of 30 s and 1,000,000 of 120 s.
@@ -133,7 +139,8 @@ hello: 4,000 clients, 1,000 at once, lose all connections by CLIENT KILL and com
 def lines(rows, whole):
     """A line for each target; of a run of some parts only, for those that were measured."""
     found = [(target, target.line(Rows(rows))) for target in TARGETS]
-    return [line or (target.row, "not measured", target.wanted(), "–") for target, line in found if line or whole]
+    return [line or (target.row, "not measured", target.wanted(), "–") for target, line in found
+            if line or whole]
 
 
 def title(warning):

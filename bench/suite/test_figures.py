@@ -28,7 +28,8 @@ class Sums(unittest.TestCase):
         self.assertIsNone(quantile([], 0.5))
 
     def test_histograms_are_added(self):
-        self.assertEqual(merge([{"h": [[1, 2], [5, 1]]}, {}, {"h": [[3, 7], [1, 4]]}], "h"), [(1, 6), (3, 7), (5, 1)])
+        self.assertEqual(merge([{"h": [[1, 2], [5, 1]]}, {}, {"h": [[3, 7], [1, 4]]}], "h"),
+                         [(1, 6), (3, 7), (5, 1)])
 
     def test_several_processes_count_as_one(self):
         one = {"pairs": 30, "failed": 1, "pairs_per_s": 300.0, "cpu_us_per_pair": 2.0, "note": "",
@@ -36,7 +37,8 @@ class Sums(unittest.TestCase):
         two = {"pairs": 10, "failed": 2, "pairs_per_s": 100.0, "cpu_us_per_pair": 6.0, "note": "late",
                "acquire_histogram_ns": [[3000, 10]]}
         told = together([one, two])
-        self.assertEqual({key: told[key] for key in ("pairs", "failed", "pairs_per_s", "cpu_us_per_pair", "note")},
+        self.assertEqual({key: told[key]
+                          for key in ("pairs", "failed", "pairs_per_s", "cpu_us_per_pair", "note")},
                          {"pairs": 40, "failed": 3, "pairs_per_s": 400, "cpu_us_per_pair": 3, "note": "late"})
         self.assertEqual(told["acquire_histogram_ns"], [(1000, 30), (3000, 10)])
 
@@ -54,7 +56,8 @@ class Rows(unittest.TestCase):
         self.assertEqual(table.says(row(0.0, 0.0)), ["no pair was finished within a slice"])
 
     def test_facts_are_of_slices_with_pairs(self):
-        of = Row("group", "name", [{"pairs": pairs, "handoff_p50_us": us} for pairs, us in ((0, 0.0), (5, 7.0), (0, 0.0))])
+        of = Row("group", "name",
+                 [{"pairs": pairs, "handoff_p50_us": us} for pairs, us in ((0, 0.0), (5, 7.0), (0, 0.0))])
         of.take_facts()
         self.assertEqual(of.facts, {"handoff_p50_us": 7})
         of = Row("group", "name", [{"pairs": 0, "handoff_p50_us": 0.0}])
@@ -72,7 +75,8 @@ class Rows(unittest.TestCase):
         self.assertEqual(dict(zip(*table.lines([of])))["failed"], "4")
 
     def test_second_rounds_are_of_all_pairs(self):
-        of = Row("group", "name", [{"pairs": 30, "second_rounds_per_pair": 0.1}, {"pairs": 10, "second_rounds_per_pair": 0.5}])
+        of = Row("group", "name",
+                 [{"pairs": 30, "second_rounds_per_pair": 0.1}, {"pairs": 10, "second_rounds_per_pair": 0.5}])
         self.assertAlmostEqual(of.second_rounds(), 0.2)
         self.assertIsNone(row(10.0).second_rounds())
 
@@ -83,7 +87,8 @@ class Ratios(unittest.TestCase):
         self.assertEqual(ratio(ours, floor, "pairs_per_s"), (2, spread([1.5, 2, 9])))
 
     def test_of_latencies_each_has_its_own_quantile(self):
-        ours, other = (row(10.0, 10.0, acquire_histogram_ns=[[p50, 98], [p99, 2]], release_histogram_ns=[[1, 1]])
+        ours, other = (row(10.0, 10.0, acquire_histogram_ns=[[p50, 98], [p99, 2]],
+                           release_histogram_ns=[[1, 1]])
                        for p50, p99 in ((3000, 5000), (1000, 10000)))
         self.assertEqual([ratio(ours, other, what)[0] for what in ("p50", "p99")], [3, 0.5])
 
@@ -92,11 +97,13 @@ class Ratios(unittest.TestCase):
         self.assertEqual(ratio(row(0.0, 0.0), row(10.0, 10.0), "pairs_per_s")[0], 0)
 
     def test_a_slice_without_a_pair_does_not_cost_less(self):
-        stalled, well = row(0.0, 10.0, 10.0, 10.0, cpu_us_per_pair=4.0), row(10.0, 10.0, 10.0, 10.0, cpu_us_per_pair=4.0)
+        stalled = row(0.0, 10.0, 10.0, 10.0, cpu_us_per_pair=4.0)
+        well = row(10.0, 10.0, 10.0, 10.0, cpu_us_per_pair=4.0)
         stalled.slices[0]["cpu_us_per_pair"] = 0.0
         self.assertEqual(ratio(stalled, well, "cpu_us_per_pair")[0], 1)
         self.assertEqual(ratio(well, stalled, "cpu_us_per_pair")[0], 1)
-        self.assertIsNone(ratio(row(0.0, 0.0, cpu_us_per_pair=0.0), row(10.0, 10.0, cpu_us_per_pair=4.0), "cpu_us_per_pair"))
+        self.assertIsNone(ratio(row(0.0, 0.0, cpu_us_per_pair=0.0), row(10.0, 10.0, cpu_us_per_pair=4.0),
+                                "cpu_us_per_pair"))
 
     def test_nothing_is_compared_with_what_did_nothing(self):
         self.assertIsNone(ratio(row(10.0, 10.0), row(0.0, 0.0), "pairs_per_s"))
@@ -104,7 +111,7 @@ class Ratios(unittest.TestCase):
 
 
 class Told:
-    """An entrant that says what it was told, and when."""
+    """An entrant that repeats its orders, and when they came."""
 
     def __init__(self, name, order, rate, dies_after=99):
         self.name, self.order, self.rate, self.left, self.note = name, order, rate, dies_after, ""
@@ -138,7 +145,8 @@ class Interleaving(unittest.TestCase):
 
     def test_one_that_dies_says_so_and_counts_until_then(self):
         ours, other = self.interleave(Told("A", [], 30), Told("B", [], 10, dies_after=3), rounds=3)
-        self.assertEqual((other.notes, len(other.slices), other.ratios["pairs_per_s"][0]), (["ended in a slice"], 2, 3))
+        self.assertEqual((other.notes, len(other.slices), other.ratios["pairs_per_s"][0]),
+                         (["ended in a slice"], 2, 3))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tests that the scenarios do what their figures are told of: python3 bench/suite/test_scenarios.py BIN
+"""Tests that the scenarios do what their figures say: python3 bench/suite/test_scenarios.py BIN
 
 BIN is the folder of redlock-bench and redlock."""
 import os
@@ -37,7 +37,8 @@ class Scenarios(unittest.TestCase):
 
     def ask(self, number, *words):
         node = urlsplit(self.masters.nodes[number - 1])
-        done = subprocess.run(["redis-cli", "-h", node.hostname, "-p", str(node.port), *words], text=True, check=True,
+        done = subprocess.run(["redis-cli", "-h", node.hostname, "-p", str(node.port), *words], text=True,
+                              check=True,
                               stdout=subprocess.PIPE, env={**os.environ, "REDISCLI_AUTH": node.password})
         return done.stdout
 
@@ -49,7 +50,8 @@ class Scenarios(unittest.TestCase):
 
     def await_no_locks(self, *patterns):
         until = time.monotonic() + DEADLINE_S
-        while any(self.ask(number, "keys", pattern).strip() for number in FIVE for pattern in patterns or ("fl:*",)):
+        while any(self.ask(number, "keys", pattern).strip() for number in FIVE
+                  for pattern in patterns or ("fl:*",)):
             self.assertLess(time.monotonic(), until, "locks are left")
             time.sleep(0.02)
 
@@ -58,15 +60,18 @@ class Scenarios(unittest.TestCase):
             with self.subTest(scenario=scenario, c=c):
                 before = [self.calls(number, "set") for number in FIVE]
                 result = self.bench("-c", str(c), "--pairs", "300", scenario)
-                self.assertEqual((result.get("pairs"), result.get("failed"), result.get("note")), (300, 0, ""), result)
+                self.assertEqual((result.get("pairs"), result.get("failed"), result.get("note")),
+                                 (300, 0, ""), result)
                 self.await_no_locks()
-                self.assertEqual([self.calls(number, "set") for number in FIVE], [sets + 300 for sets in before])
+                self.assertEqual([self.calls(number, "set") for number in FIVE],
+                                 [sets + 300 for sets in before])
 
     def test_a_master_that_was_not_waited_for_gets_all_commands_too(self):
         """More than its connection has room for, and before the floor ends."""
         pairs = 20000
-        entrant = Entrant("floor-async", self.command("--warm", "0", "--slice", "1", "--pairs", str(pairs), "-c", "64",
-                                                      "floor-async"), self.environment)
+        entrant = Entrant("floor-async",
+                          self.command("--warm", "0", "--slice", "1", "--pairs", str(pairs), "-c", "64",
+                                       "floor-async"), self.environment)
         self.addCleanup(entrant.close)
         entrant.wait_until_ready()
         before = self.calls(5, "set")
@@ -106,7 +111,8 @@ class Scenarios(unittest.TestCase):
         """One at a time: one SET and one script on each master."""
         told = {}
         for name in "pairs", "floor-async", "floor-epoll":
-            before = [self.calls(number, command) for number in FIVE for command in ("set", "evalsha", "eval")]
+            before = [self.calls(number, command) for number in FIVE
+                      for command in ("set", "evalsha", "eval")]
             result = self.bench("--pairs", "300", name)
             self.assertEqual((result.get("pairs"), result.get("failed")), (300, 0), result)
             self.await_no_locks("fl:*", "rb:*")
@@ -118,7 +124,8 @@ class Scenarios(unittest.TestCase):
         self.assertTrue(all(0 <= more <= 3 for more in hello), hello)
 
     def test_the_handoff_floor_deletes_and_publishes_on_each_master(self):
-        result = self.bench("--workers", "3", "--warm", "0.1", "--seconds", "1", "--hold", "2", "--count", "del,publish",
+        result = self.bench("--workers", "3", "--warm", "0.1", "--seconds", "1", "--hold", "2", "--count",
+                            "del,publish",
                             "floor-handoff")
         self.assertGreater(result.get("pairs", 0), 10, result)
         self.assertAlmostEqual(result["commands_per_handoff"], 10, delta=2)
@@ -141,7 +148,8 @@ class Scenarios(unittest.TestCase):
         self.assertGreater(result["master_us_per_connection"], 0)
 
     def test_a_command_is_run_as_often_as_wanted(self):
-        result = self.bench("--pairs", "3", "--worker", os.path.join(BIN, "redlock run bench-test -- true"), "start")
+        result = self.bench("--pairs", "3", "--worker", os.path.join(BIN, "redlock run bench-test -- true"),
+                            "start")
         self.assertEqual((result.get("pairs"), result.get("note")), (3, ""), result)
         self.assertGreater(result["run_us"], 0)
 

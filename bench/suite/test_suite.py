@@ -53,7 +53,8 @@ class Pictures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/plot.svg"
             for most in (1, 2, 3):
-                plots.lines(path, "title", "subtitle", [(name, [(1, 10), (256, 1e5)]) for name in names[:most]],
+                plots.lines(path, "title", "subtitle",
+                            [(name, [(1, 10), (256, 1e5)]) for name in names[:most]],
                             "pairs", "a second", y_log=True)
                 self.assert_nothing_is_cut(path)
                 plots.bars(path, "title", "subtitle", [(name, 1234.5) for name in names[:most]], "us")
@@ -97,11 +98,13 @@ class Dry(Suite):
     """A run that measures nothing, but has all its rows."""
 
     TELLS = ("memory_bytes_per_lease", "memory_bytes_per_waiter", "cpu_us_per_renewal", "closing_s",
-             "cpu_us_per_closed_lease", "handoff_p50_us", "handoff_p99_us", "run_us", "master_us_per_connection")
+             "cpu_us_per_closed_lease", "handoff_p50_us", "handoff_p99_us", "run_us",
+             "master_us_per_connection")
     SLICE = {"pairs": 5, "pairs_per_s": 5.0, "cpu_us_per_pair": 2.0, "acquire_histogram_ns": [[1000, 5]]}
 
     def __init__(self, quick=False):
-        super().__init__(types.SimpleNamespace(bench="bin/redlock-bench", work="", no_peers="no peers", servers="true",
+        super().__init__(types.SimpleNamespace(bench="bin/redlock-bench", work="", no_peers="no peers",
+                                               servers="true",
                                                memory="", peers=""), None, quick)
         self.whole = True
 
@@ -112,7 +115,8 @@ class Dry(Suite):
         return types.SimpleNamespace(name=name)
 
     def interleave(self, group, entrants, rounds, masters=False, facts=(), seconds=None):
-        rows = [Row(group, entrant.name, [{**self.SLICE, **dict.fromkeys(facts, 3.0)}] * 2) for entrant in entrants]
+        rows = [Row(group, entrant.name, [{**self.SLICE, **dict.fromkeys(facts, 3.0)}] * 2)
+                for entrant in entrants]
         for row in rows:
             row.take_facts()
         self.add(rows, facts or ("pairs_per_s", "p50", "cpu_us_per_pair"))
@@ -125,7 +129,8 @@ class Dry(Suite):
     def measured(self):
         self.masters = types.SimpleNamespace(list=lambda *_: "", kill=lambda _: None, restart=lambda _: None)
         self.start_peers = lambda: None
-        for part in (self.floors, self.handoffs, self.waiters, self.fences, self.commands, self.storms, self.renewals):
+        for part in (self.floors, self.handoffs, self.waiters, self.fences, self.commands, self.storms,
+                     self.renewals):
             part()
         return targets.lines(self.rows, self.whole)
 
@@ -139,7 +144,8 @@ class Targets(unittest.TestCase):
     def test_a_quick_run_says_which_it_does_not_measure(self):
         missing = [line for line in Dry(quick=True).measured() if line[1] == "not measured"]
         self.assertTrue(missing)
-        self.assertTrue(all("1,000,000" in line[0] or "renewal, 100,000" in line[0] for line in missing), missing)
+        self.assertTrue(all("1,000,000" in line[0] or "renewal, 100,000" in line[0] for line in missing),
+                        missing)
 
     def line(self, target, *rows):
         return target.line(targets.Rows(rows))
@@ -156,7 +162,8 @@ class Targets(unittest.TestCase):
     def test_one_pair_at_a_time_is_beside_raw_sockets(self):
         floor, raw = (Row("c = 1", name, []) for name in (FLOOR, RAW_FLOOR))
         floor.ratios["p50"], raw.ratios["p50"] = (0.95, 0), (1.07, 0)
-        self.assertEqual(self.line(self.named("raw sockets"), floor, raw)[1:], ("1.07 x", "at most 1.05 x", "no"))
+        self.assertEqual(self.line(self.named("raw sockets"), floor, raw)[1:],
+                         ("1.07 x", "at most 1.05 x", "no"))
 
     def test_more_pairs_and_less_processor_are_better(self):
         pairs, cpu = targets.of_floor(256, 1.25, 0.95)
@@ -167,7 +174,8 @@ class Targets(unittest.TestCase):
                 self.assertEqual(self.line(cpu, row)[1:], (f"{times:.2f} x ±7%", "at most 0.95 x", less))
 
     def test_what_failed_is_told(self):
-        ours, floor = Row("c = 256", "redlock", [{"pairs": 5, "failed": 0}]), self.against_floor(pairs_per_s=1.3)
+        ours = Row("c = 256", "redlock", [{"pairs": 5, "failed": 0}])
+        floor = self.against_floor(pairs_per_s=1.3)
         pairs, _ = targets.of_floor(256, 1.25, 0.95)
         self.assertEqual(self.line(pairs, ours, floor)[3], "yes")
         for one in ours, floor:
@@ -178,12 +186,13 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.line(pairs, ours, floor)[3], "yes, with failures")
 
     def test_each_limit_is_on_its_side(self):
-        """What is twice as good is reached, what is half as good is not."""
+        """A figure twice as good reaches it, one half as good does not."""
         better_if_more = [target for target in targets.TARGETS if "pairs/s" in target.row]
         self.assertEqual(len(better_if_more), 3)
         for target in targets.TARGETS:
             more, less = (target.reached((times * (target.limit or 1), 0)) for times in (2, 0.5))
-            wanted = ("–", "–") if not target.limit else ("yes", "no") if target in better_if_more else ("no", "yes")
+            wanted = ("no", "yes") if target.limit else ("–", "–")
+            wanted = ("yes", "no") if target in better_if_more else wanted
             self.assertEqual((more, less), wanted, target.row)
 
     def test_the_limits_are_those_of_the_documentation(self):
@@ -193,7 +202,8 @@ class Targets(unittest.TestCase):
         told = " ".join(line.split("|")[3] for line in told.splitlines() if line.startswith("|"))
         limits = ["linear" if target.limit is targets.LINEAR else f"{target.limit:g}"
                   for target in targets.TARGETS if target.limit]
-        self.assertEqual(re.findall(r"linear|[0-9.]+", told), [limit for limit, _ in itertools.groupby(limits)])
+        self.assertEqual(re.findall(r"linear|[0-9.]+", told),
+                         [limit for limit, _ in itertools.groupby(limits)])
 
     def test_nothing_is_divided_by_nothing(self):
         row = Row("fences, c = 1", "redlock, fenced", [])
@@ -225,14 +235,17 @@ class Targets(unittest.TestCase):
 
 
 class Machine(unittest.TestCase):
-    QUIET = {"busy_before": 0.02, "busy_between": 0.03, "busy_after": 0.05, "others_meanwhile": 0.01, "stolen": 0.01}
+    QUIET = {"busy_before": 0.02, "busy_between": 0.03, "busy_after": 0.05, "others_meanwhile": 0.01,
+             "stolen": 0.01}
 
     def test_one_that_was_quiet_is_not_warned_of(self):
         self.assertEqual(machine.warning(self.QUIET), "")
 
     def test_one_that_others_use_is_warned_of(self):
-        for key, share, words in (("busy_before", 0.4, "others used 40%"), ("busy_between", 0.3, "others used 30%"),
-                                  ("busy_after", 0.2, "others used 20%"), ("others_meanwhile", 0.05, "used 5% of it meanwhile"),
+        for key, share, words in (("busy_before", 0.4, "others used 40%"),
+                                  ("busy_between", 0.3, "others used 30%"),
+                                  ("busy_after", 0.2, "others used 20%"),
+                                  ("others_meanwhile", 0.05, "used 5% of it meanwhile"),
                                   ("stolen", 0.25, "its host took 25%")):
             with self.subTest(key=key):
                 said = machine.warning({**self.QUIET, key: share})
@@ -294,7 +307,8 @@ class OtherProcesses(unittest.TestCase):
     def after(self, before, now):
         """The ticks of processes (parent, own, dead) by pid, of which `now` is left."""
         as_processes = lambda table: {pid: others.Process("0", *words) for pid, words in table.items()}
-        with mock.patch.multiple(others, look_at_all=lambda: as_processes(before), look=as_processes(now).get):
+        with mock.patch.multiple(others, look_at_all=lambda: as_processes(before),
+                                 look=as_processes(now).get):
             return others.Others().ticks()
 
     def test_what_one_did_before_us_does_not_count_when_it_ends(self):

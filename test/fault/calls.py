@@ -1,4 +1,4 @@
-"""Calls of the command about a barrier or a latch, what they were told, and the workers that make them."""
+"""Calls of the command about a barrier or a latch, their answers, and the workers that make them."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def barrier_told(status, output):
 
 
 def latch_told(action, status, output):
-    """What it was told, and how many have arrived; None of a command that failed."""
+    """The answer, and how many have arrived; None of a command that failed."""
     if status not in (DONE, UNAVAILABLE, NOT_YET, GONE):
         return None, None
     told = document(output)

@@ -23,7 +23,7 @@ def die_with_parent():
 
 
 def document(output):
-    """What a command with --json was told, among its messages."""
+    """The answer to a command with --json, among its messages."""
     return next(told for told in map(json.loads, output.splitlines()) if told.get("event") != "log")
 
 
@@ -32,7 +32,7 @@ def now_us():
 
 
 def read_facts(lines):
-    """(time, fact, words) of each line of a record. A killed process leaves its last line cut: it does not count."""
+    """(time, fact, words) of each line of a record. A line that a killed process left cut does not count."""
     for line in lines:
         if not line.endswith("\n"):
             return
@@ -89,7 +89,7 @@ def parse(program):
 
 
 class Worker:
-    """Asks for one name after the other until it is told to end, or its time is over."""
+    """Asks for one name after the other until a signal ends it, or its time is over."""
 
     USAGE_S = 1.0
     FAILED_MOST_S = 0.02

@@ -19,7 +19,7 @@ if (!name) {
 }
 const redlock = single(packages);
 
-// What the masters said beside that the name is not its own.
+// The masters' errors, without the one that the name is not its own.
 async function others(error) {
     if (!(error instanceof ExecutionError)) return [error];
     const rounds = await Promise.all(error.attempts);

@@ -1,10 +1,12 @@
 -- The protected resource: one register, as it is with fencing tokens and as it is without.
 -- The checked one keeps two fences for each name, the highest that wrote and the highest that
 -- read: it refuses a write below either and a read below the former. The unchecked one takes
--- everything, and only notes that it was late. An act without a fence (0) can be told from no
--- other.
--- KEYS the log (a list), the fences (a hash)   ARGV name, fence, worker, number, act: read or write
--- Returns "CHECKED UNCHECKED"; the log gets "SEQ NAME FENCE WORKER NUMBER ACT CHECKED UNCHECKED".
+-- everything, and only notes that it was late. An act without a fence (0) is never late.
+--
+--     KEYS     the log (a list), the fences (a hash)
+--     ARGV     name, fence, worker, number, act: read or write
+--     returns  CHECKED UNCHECKED
+--     the log  SEQ NAME FENCE WORKER NUMBER ACT CHECKED UNCHECKED
 local name, fence, act = ARGV[1], tonumber(ARGV[2]), ARGV[5]
 
 local function highest(of)

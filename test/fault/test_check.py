@@ -180,7 +180,7 @@ class Case(unittest.TestCase):
 
 
     def each(self, table):
-        """Rows of a title, what makes its record, and what that is condemned for: a rule and words, or None."""
+        """Rows: a title, a maker of the record, and the judgement: a rule and words, or None."""
         for title, make, condemned in table:
             with self.subTest(title):
                 self.setUp()
@@ -477,7 +477,7 @@ class Fences(Case):
 
 
 class Lost(Case):
-    """What worker-1 holds last, from 9 s on."""
+    """The last lease of worker-1, from 9 s on."""
 
     def setUp(self):
         super().setUp()
@@ -540,8 +540,9 @@ class Lost(Case):
              ("resurrected", "after it was lost")),
             ("after it was given back", lambda: self.says((9350, "releasing", 9400), (9360, "valid", 9400)),
              ("resurrected", "given back")),
-            ("a renewal told after a stop", lambda: self.says((9501, "valid", 9700), (9510, "releasing", 9700),
-                                                              stopped=("worker-1", 9330, 9500)), None)))
+            ("a renewal told after a stop",
+             lambda: self.says((9501, "valid", 9700), (9510, "releasing", 9700),
+                               stopped=("worker-1", 9330, 9500)), None)))
 
     def test_a_renewal(self):
         self.says((9335, "valid", 9900), (9700, "releasing", 9900))
@@ -668,13 +669,17 @@ class Unheld(Case):
             for target in targets:
                 self.record.fault(kind, target, begin, end)
             self.waits(5000, until)
-        majority, mine, others = ([f"{each}-{i}" for i in (1, 2, 3)] for each in ("master", "link-1", "link-2"))
+        majority, mine, others = ([f"{each}-{i}" for i in (1, 2, 3)]
+                                  for each in ("master", "link-1", "link-2"))
         self.each((
             ("nothing", lambda: struck("", (), 0, 0, 8000), ("unavailable", "nobody held it for 3000 ms")),
-            ("a minority", lambda: struck("frozen", majority[:1], 4900, 9990, 8000), ("unavailable", "after frozen")),
-            ("a majority", lambda: struck("frozen", majority, 3900, 4900, 9990), ("unavailable", "after frozen")),
+            ("a minority", lambda: struck("frozen", majority[:1], 4900, 9990, 8000),
+             ("unavailable", "after frozen")),
+            ("a majority", lambda: struck("frozen", majority, 3900, 4900, 9990),
+             ("unavailable", "after frozen")),
             ("its links", lambda: struck("cut", mine, 4900, 8000, 9000), None),
-            ("the links of another", lambda: struck("cut", others, 4900, 9990, 9000), ("unavailable", "after cut"))))
+            ("the links of another", lambda: struck("cut", others, 4900, 9990, 9000),
+             ("unavailable", "after cut"))))
 
     def test_not_for_long(self):
         self.waits(5000, 6900)

@@ -181,7 +181,7 @@ class Picture(unittest.TestCase):
         run.tell("worker-1", 8501, "lost", *lease, BEGIN + 8_501_000)
         drawn = self.draw(run)
         self.assert_extent(self.titled(drawn, "worker-1 holds b")[0].find(f"{SVG}path"), 6000, 7000)
-        self.assertEqual(len(self.titled(drawn, "worker-1 was told LOST at 8.501 s")), 1)
+        self.assertEqual(len(self.titled(drawn, "worker-1 heard LOST at 8.501 s")), 1)
         self.assertEqual(len(self.titled(drawn, "found no validity, refrained at 8.500 s")), 1)
 
     def test_a_fault_is_where_it_was(self):
@@ -449,7 +449,8 @@ class Picture(unittest.TestCase):
             top = float((re.match(r"translate\(0 (.*)\)", group.get("transform", "")) or ["", 0])[1])
             for it in group.findall(f"{SVG}text"):
                 begin, width = float(it.get("x")), 6.6 * len(it.text)
-                begin -= width if "r" in it.get("class").split() else width / 2 if "c" in it.get("class") else 0
+                kinds = it.get("class").split()
+                begin -= width if "r" in kinds else width / 2 if {"c", "in"} & {*kinds} else 0
                 self.assertGreaterEqual(begin, 0, it.text)
                 self.assertLessEqual(begin + width, wide, it.text)
                 self.assertLess(top + float(it.get("y")), high, it.text)

@@ -1,5 +1,5 @@
 """A run of chaos with recipes: the checker condemns doctored records of electors, parties and arrivers, each
-for exactly the right reason, and what is struck of them excuses no lease."""
+for exactly the right reason. Faults of these processes excuse no lease."""
 
 import json
 import unittest
@@ -50,7 +50,7 @@ class Elections(unittest.TestCase):
         self.assertIn("term 5 after 6", found)
 
     def test_what_nobody_announced(self):
-        self.assertIn("is told blue of term 5", self.changed("p2.1", "told 5 p1.1", "told 5 blue")[0])
+        self.assertIn("hears blue of term 5", self.changed("p2.1", "told 5 p1.1", "told 5 blue")[0])
         self.assertIn("of term 9", self.changed("p2.1", "721 told 6", "721 told 9")[0])
 
 
@@ -82,7 +82,7 @@ class Barriers(unittest.TestCase):
 
     def test_told_otherwise(self):
         found = self.changed(7, outcome="not-passed")
-        self.assertIn("generation 1 was passed, and ['w3.1'] are told that they did not", found)
+        self.assertIn("generation 1 was passed, and ['w3.1'] hear that they did not", found)
 
     def test_one_more_may_leave(self):
         self.assertEqual(self.judged([*self.GOOD, Passage(1, "w1.9", 400, 600, "not-passed")]), [])
@@ -102,7 +102,8 @@ class Latches(unittest.TestCase):
     L = "latch-0"
     GOOD = [Call(L, "create", "maker", 10, 20, "made", None), Call(L, "arrive", "a", 100, 200, "arrived", 1),
             Call(L, "count", "c", 110, 190, "shut", 0), Call(L, "wait", "w", 120, 180, "shut", 1),
-            Call(L, "arrive", "b", 210, None, "killed", None), Call(L, "arrive", "b", 300, 400, "undecided", None),
+            Call(L, "arrive", "b", 210, None, "killed", None),
+            Call(L, "arrive", "b", 300, 400, "undecided", None),
             Call(L, "count", "c", 310, 390, "shut", 2), Call(L, "arrive", "b", 410, 500, "arrived", 2),
             Call(L, "wait", "w", 190, 650, "open", 3), Call(L, "arrive", "c", 510, 600, "open", 3),
             Call(L, "count", "c", 590, 640, "shut", 2), Call(L, "count", "c", 700, 720, "open", 3)]
@@ -126,33 +127,36 @@ class Latches(unittest.TestCase):
 
     def test_open_too_early(self):
         self.condemned(self.changed(self.WAITED, ended=505), "open at 505 for 2 of 3",
-                       "open at 505, and c is told that it is not at 640", "w is told of 3 arrivals at 505")
+                       "open at 505, and c hears that it is not at 640", "w hears of 3 arrivals at 505")
 
     def test_what_was_begun_twice_is_one_arrival(self):
-        self.condemned(self.changed(self.LAST, who="b"), "open at 600 for 2 of 3", "w is told of 3 arrivals",
-                       "b is told of 3 arrivals", "c is told of 3 arrivals", "1 arrivals are not counted")
+        self.condemned(self.changed(self.LAST, who="b"), "open at 600 for 2 of 3", "w hears of 3 arrivals",
+                       "b hears of 3 arrivals", "c hears of 3 arrivals", "1 arrivals are not counted")
 
     def test_shut_after_open(self):
-        self.condemned(self.changed(self.LATE, outcome="shut"), "open at 600, and c is told that it is not at 720")
+        self.condemned(self.changed(self.LATE, outcome="shut"),
+                       "open at 600, and c hears that it is not at 720")
         self.condemned(self.judged([*self.GOOD, Call(self.L, "arrive", "d", 700, 800, "arrived", 3)]),
-                       "open at 600, and d is told that it is not at 800")
+                       "open at 600, and d hears that it is not at 800")
 
     def test_who_asked_before_may_be_told_that_it_is_not(self):
         self.assertEqual(self.changed(self.LATE, outcome="shut", begun=600), [])
 
     def test_counted_too_many(self):
-        self.condemned(self.changed(self.EARLY, arrived=2), "c is told of 2 arrivals at 190")
+        self.condemned(self.changed(self.EARLY, arrived=2), "c hears of 2 arrivals at 190")
 
     def test_counted_too_few(self):
-        self.condemned(self.changed(self.LATE, arrived=2), "c is told of 2 arrivals at 720, not 3")
-        self.condemned(self.changed(self.MEANWHILE, arrived=1), "c is told of 1 arrivals at 640, not 2")
+        self.condemned(self.changed(self.LATE, arrived=2), "c hears of 2 arrivals at 720, not 3")
+        self.condemned(self.changed(self.MEANWHILE, arrived=1), "c hears of 1 arrivals at 640, not 2")
 
     def test_gone(self):
-        self.condemned(self.changed(self.LATE, outcome="gone", arrived=None), "c is told at 720 that it is gone")
+        self.condemned(self.changed(self.LATE, outcome="gone", arrived=None),
+                       "c hears at 720 that it is gone")
         self.assertEqual(self.judged([*self.GOOD, Call(self.L, "arrive", "d", 19, 30, "gone", None)]), [])
 
     def test_somebody_is_not_counted(self):
-        self.condemned(self.changed(self.LAST, outcome="undecided", arrived=None), "1 arrivals are not counted")
+        self.condemned(self.changed(self.LAST, outcome="undecided", arrived=None),
+                       "1 arrivals are not counted")
 
     def test_left_behind(self):
         self.condemned(self.changed(self.WAITED, outcome="undecided", arrived=None), "left ['w'] behind")
@@ -160,11 +164,14 @@ class Latches(unittest.TestCase):
     def test_each_latch_is_judged_by_its_own_records(self):
         other = [*self.GOOD, Call("latch-1", "count", "c", 800, 810, "open", 3)]
         self.condemned(self.judged(other, ("latch-0", "latch-1")), "latch-1 was open at 810 for 0 of 3",
-                       "latch-1: c is told of 3", "latch-1: 3 arrivals are not counted", "latch-1 left ['w'] behind")
+                       "latch-1: c hears of 3", "latch-1: 3 arrivals are not counted",
+                       "latch-1 left ['w'] behind")
 
     def test_one_that_is_not_finished(self):
-        self.assertEqual(self.judged([*self.GOOD, Call("latch-1", "create", "c", 800, 810, "made", None)]), [])
-        self.condemned(self.judged(self.GOOD, ("latch-0", "latch-1")), "latch-1: 3 arrivals", "latch-1 left ['w']")
+        self.assertEqual(self.judged([*self.GOOD, Call("latch-1", "create", "c", 800, 810, "made", None)]),
+                         [])
+        self.condemned(self.judged(self.GOOD, ("latch-0", "latch-1")), "latch-1: 3 arrivals",
+                       "latch-1 left ['w']")
 
 
 class Recipes(Case):
@@ -180,7 +187,8 @@ class Recipes(Case):
                           [2610, "announced", 6], [9500, "over", 6]],
             "elector-3": [[1030, "told", 5, "elector-1"], [2620, "told", 6, "elector-2"], [9400, "told", -1]],
             "party-1": self.passages("party-1", 100), "party-2": self.passages("party-2", 130),
-            "arriver-1": self.arrivals("arriver-1", "made", 0), "arriver-2": self.arrivals("arriver-2", "there", 5)}
+            "arriver-1": self.arrivals("arriver-1", "made", 0),
+            "arriver-2": self.arrivals("arriver-2", "there", 5)}
 
     @staticmethod
     def passages(label, begun):
@@ -212,7 +220,8 @@ class Recipes(Case):
         self.record.fault("stopped", "elector-2", 1600, 1700)
         self.record.fault("killed", "party-2", 750, 760)
         self.facts["party-2"].pop()
-        self.facts["party-2.2"] = [[770, "arrives", 2, "party-2.2.1"], [900, "told", 2, "party-2.2.1", "passed"]]
+        self.facts["party-2.2"] = [[770, "arrives", 2, "party-2.2.1"],
+                                   [900, "told", 2, "party-2.2.1", "passed"]]
         self.facts["elector-1.2"] = []
         told = self.assert_well()["recipes"]
         self.assertEqual((told["elections"]["times killed"], told["elections"]["times stopped"]), (1, 1))

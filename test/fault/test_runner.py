@@ -179,7 +179,8 @@ class Broken(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.broken = {mutant: os.path.join(folder.name, mutant) for mutant in ("QUORUM_HALF", "MODES_IGNORED")}
+        cls.broken = {mutant: os.path.join(folder.name, mutant)
+                      for mutant in ("QUORUM_HALF", "MODES_IGNORED")}
         for mutant, path in cls.broken.items():
             subprocess.run(["bash", os.environ["REDLOCK_CHAOS_MUTANTS"], "--build", mutant, path], check=True)
 

@@ -1,5 +1,5 @@
-"""A run of chaos with leases that go by their tokens: the checker condemns doctored records of bearers and of a
-breaker, each for exactly the right reason."""
+"""A run of chaos with leases that go by their tokens: the checker condemns doctored records of bearers and
+of a breaker, each for exactly the right reason."""
 
 import unittest
 
@@ -9,18 +9,21 @@ A, B = "aaaa:bearer-2", "bbbb:bearer-3"
 
 
 class Tokens(Case):
-    """One acquires A and leaves it, another takes it over and gives it back; then that one acquires B, which is
-    broken."""
+    """One acquires A and leaves it; another takes it over and gives it back. Then the other acquires B, which
+    is broken."""
 
     def setUp(self):
         super().setUp()
         self.record.run |= {"recipes": "bearer=3"}
         self.facts = {
             "bearer-1": [[2000, "breaking", B], [3000, "broke", B, 0, 1500]],
-            "bearer-2": [[1000, "asks", "acquire", "-"], [1001, "holds", A, at(2900)], [1100, "detaching", A, at(2900)],
-                         [1101, "detached", A], [1300, "asks", "extend", A], [1301, "refused", A, "REDLOCK_E_GONE"],
+            "bearer-2": [[1000, "asks", "acquire", "-"], [1001, "holds", A, at(2900)],
+                         [1100, "detaching", A, at(2900)],
+                         [1101, "detached", A], [1300, "asks", "extend", A],
+                         [1301, "refused", A, "REDLOCK_E_GONE"],
                          [3000, "asks", "acquire", "-"], [3001, "holds", "cccc:bearer-2", at(4900)],
-                         [3100, "releasing", "cccc:bearer-2"], [3101, "released", "cccc:bearer-2", "REDLOCK_OK"]],
+                         [3100, "releasing", "cccc:bearer-2"],
+                         [3101, "released", "cccc:bearer-2", "REDLOCK_OK"]],
             "bearer-3": [[1110, "asks", "attach", A], [1111, "holds", A, at(3000)], [1200, "releasing", A],
                          [1201, "released", A, "REDLOCK_OK"], [1205, "asks", "acquire", "-"],
                          [1210, "holds", B, at(3200)], [1900, "valid", B, at(3800)], [2200, "lost", B],
@@ -30,8 +33,10 @@ class Tokens(Case):
 class Sound(Tokens):
     def test_a_sound_record(self):
         told = self.assert_well()["recipes"]["tokens"]
-        self.assertEqual([told[it] for it in ("acquired", "attached", "extended", "refused", "detached", "broken",
-                                              "told lost", "masters from older data")], [3, 1, 0, 1, 1, 1, 1, 0])
+        self.assertEqual([told[it] for it in ("acquired", "attached", "extended", "refused", "detached",
+                                              "broken",
+                                              "told lost", "masters from older data")],
+                                              [3, 1, 0, 1, 1, 1, 1, 0])
 
     def test_one_that_is_killed(self):
         self.record.fault("killed", "bearer-3", 1250, 1300)
@@ -67,7 +72,8 @@ class Holders(Tokens):
         self.change("bearer-3", 3, 1221, "released", A, "REDLOCK_OK")
         self.change("bearer-3", 4, 1225, "asks", "acquire", "-")
         self.change("bearer-3", 5, 1230, "holds", B, at(3200))
-        self.facts["bearer-2"][4:4] = [[1202, "asks", "acquire", "-"], [1203, "holds", "dddd:bearer-2", at(1219)]]
+        self.facts["bearer-2"][4:4] = [[1202, "asks", "acquire", "-"],
+                                       [1203, "holds", "dddd:bearer-2", at(1219)]]
         self.assert_condemned("tokens", "bearer-2 has dddd:bearer-2 (acquire)", 1)
 
     def test_one_that_was_left_and_not_taken_over(self):
@@ -87,7 +93,7 @@ class Holders(Tokens):
         self.assertEqual(self.assert_well()["recipes"]["tokens"]["masters from older data"], 3)
 
     def test_one_that_was_given_back_before(self):
-        """What older data shows is broken once more."""
+        """A holder that older data shows is broken once more."""
         self.facts["bearer-1"] = [[1500, "breaking", A], [1600, "broke", A, 0, 100]]
         self.assert_well()
 

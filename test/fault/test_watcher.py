@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The watcher of chaos runs, on real masters: it has seen all keys that exist when it is told to
-end."""
+"""The watcher of chaos runs, on real masters: at SIGTERM it has seen all keys that exist then."""
 
 import re
 import signal

@@ -29,7 +29,8 @@ PERMITS_MOST = 1024
 OF_PERMITS = ("fewer", "whole")
 PERCENTS = ("readers", "tries", "unfenced", *OF_PERMITS)
 OF_PROFILE = ("spare", "permits", *PERCENTS)
-NUMBERS = {"masters": (int, 3, 9), "workers": (int, 1, 64), "names": (int, 1, NAMES_MOST), "holders": (int, 0, 10 ** 9),
+NUMBERS = {"masters": (int, 3, 9), "workers": (int, 1, 64), "names": (int, 1, NAMES_MOST),
+           "holders": (int, 0, 10 ** 9),
            "spare": (int, 0, 6), "seconds": (float, 1, 10 ** 6), "permits": (int, 1, PERMITS_MOST),
            "least-use": (float, 0, 100), "seed": (int, 0, 2 ** 32), "hold": (float, 0, 10 ** 5),
            **dict.fromkeys(PERCENTS, (int, 0, 100))}

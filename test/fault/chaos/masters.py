@@ -102,8 +102,8 @@ def free_port(host):
 
 
 class Server:
-    """One redis-server with a folder of its own; `inside` are the words that bring it into its
-    network namespace, `tls` is the folder of its certificates if it speaks TLS alone."""
+    """One redis-server with a folder of its own. `inside` are the words that bring it into its network
+    namespace; `tls` is the folder of its certificates if it speaks TLS alone."""
 
     def __init__(self, name, folder, host="127.0.0.1", inside=(), persist=False, clock=None, tls=None):
         self.name, self.folder, self.host, self.inside = name, folder, host, tuple(inside)
@@ -132,7 +132,9 @@ class Server:
         return f":{self.password}@{self.host}:{self.port}"
 
     def uri(self):
-        return f"rediss://{self.address()}?ca={quote(str(self.tls))}/ca.crt" if self.tls else f"redis://{self.address()}"
+        if self.tls:
+            return f"rediss://{self.address()}?ca={quote(str(self.tls))}/ca.crt"
+        return f"redis://{self.address()}"
 
     def first_start(self):
         """Another process may take a port between our look at it and Redis' bind."""

@@ -1,4 +1,4 @@
-"""What a run is made of."""
+"""The parts of a run."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ class Profile:
     readers: int = 0
     tries: int = 0
     unfenced: int = 0
-    # The attempts ask for one of so many permits. Percent of them: for one of fewer; for the name.
+    # The attempts ask for one of this number of permits. Percent of them: for one of fewer; for the name.
     permits: int = 0
     fewer: int = 0
     whole: int = 0
@@ -104,7 +104,8 @@ PROFILES = {profile.name: profile for profile in (
             holders=500, of_masters=HARMLESS, of_workers=tuple(kinds.WORKERS)),
     Profile("cut", "masters and workers in network namespaces, links cut and slowed",
             workers=6, names=6, holders=200, long_every=OFTEN, of_links=tuple(kinds.LINKS)),
-    Profile("recipes", "elections, barriers, latches beside leases; two of five masters persist, two are down at a time",
+    Profile("recipes",
+            "elections, barriers, latches beside leases; two of five masters persist, two are down at a time",
             programs=BOTH, workers=4, names=2, ttl_ms=2000, skew_ms=COMMAND_SKEW_MS, holders=500, persist=2,
             recipes=(("elector", 3), ("party", 6), ("arriver", 5)), shape="moving", gap_s=(0.3, 1.2),
             apart_s=1.5,  # a latch is mended on a master that votes again within a second
@@ -112,9 +113,11 @@ PROFILES = {profile.name: profile for profile in (
     Profile("elections", "whoever leads is killed, or stopped until its lease is over, again and again",
             workers=2, names=1, holders=100, recipes=(("elector", 5),), shape="leaders", gap_s=(1.2, 2.2),
             of_workers=("killed", "stopped"), takeover_ms=2000),
-    Profile("tokens", "leases go by their tokens beside others; masters come back from older data, also a quorum",
+    Profile("tokens",
+            "leases go by their tokens beside others; masters come back from older data, also a quorum",
             workers=2, names=2, ttl_ms=2500, skew_ms=COMMAND_SKEW_MS, holders=200, recipes=(("bearer", 6),),
-            shape="older", gap_s=(1.0, 3.5), of_masters=("rolled-back", "frozen"), of_workers=tuple(kinds.WORKERS)),
+            shape="older", gap_s=(1.0, 3.5), of_masters=("rolled-back", "frozen"),
+            of_workers=tuple(kinds.WORKERS)),
     Profile("small", "a first look: two workers, one name; two of five masters die; its picture is small",
             seconds=5.7, workers=2, names=1, ttl_ms=2000, wait_ms=FOREVER_MS, long_every=1, holders=2,
             shape="deaths", of_masters=("crashed",)),

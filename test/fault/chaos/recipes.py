@@ -1,5 +1,7 @@
-"""The processes of the recipes: they stand for leader, meet at barriers, arrive at latches or hand leases on by their
-tokens, beside the workers, and are struck as these are. Each kind is a class here, and has a judge in judge/recipes.py."""
+"""The processes of the recipes, beside the workers, and struck as these are.
+
+They stand for leader, meet at barriers, arrive at latches or hand leases on by their tokens. Each kind is a
+class here, and has a judge in judge/recipes.py."""
 
 import os
 
@@ -46,7 +48,7 @@ class Party(Worker):
                 self.passed(), self.options.max_ttl_ms, self.name_of]
 
     def passed(self):
-        """So many generations: where its next life goes on."""
+        """The number of generations that it passed: its next life goes on there."""
         done = [call.generation for lines in self.lines() for call in barriers.read(lines)
                 if call.outcome == "passed"]
         return max(done, default=-1) + 1
@@ -70,20 +72,21 @@ class Arriver(Worker):
                 self.opened(), self.options.max_ttl_ms, self.name_of]
 
     def opened(self):
-        """So many latches: where its next life goes on."""
+        """The number of latches that opened: its next life goes on there."""
         return len({call.latch for lines in self.lines() for call in latches.read(lines)
                     if call.action == "wait" and call.outcome == "open"})
 
     @staticmethod
     def settle(arrivers):
-        """Steps, until one more latch was opened for all. A caller that is not told of it is for the judge."""
+        """Steps, until one more latch was opened for all. The judge looks for callers that do not hear it."""
         goal, end = max(it.opened() for it in arrivers) + 1, now_us() + MEET_S * 1_000_000
-        yield from until(lambda: min(it.opened() for it in arrivers) >= goal or now_us() > end, "", 2 * MEET_S)
+        yield from until(lambda: min(it.opened() for it in arrivers) >= goal or now_us() > end, "",
+                         2 * MEET_S)
         return {"latches": goal}
 
 
 class Bearer(Worker):
-    """Bears leases that go from process to process by their tokens. The first of them takes locks away instead."""
+    """Bears leases that go from process to process by their tokens; the first one takes locks away."""
 
     kind, name_of, box = "bearer", tokens.NAME, "box"
     program = os.environ.get("REDLOCK_BEARER") or str(BIN / "redlock-bearer")

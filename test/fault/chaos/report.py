@@ -25,8 +25,8 @@ def judgement_of(folder):
 
 
 def draw(folder, path, small):
-    done = subprocess.run([sys.executable, "-B", FAULT / "picture", "-o", path, *(["--small"] if small else []),
-                           "--complaints", judgement_of(folder), folder],
+    done = subprocess.run([sys.executable, "-B", FAULT / "picture", "-o", path,
+                           *(["--small"] if small else []), "--complaints", judgement_of(folder), folder],
                           stdin=subprocess.DEVNULL, text=True, capture_output=True, check=False)
     if done.returncode:
         raise Trouble(f"no picture: {done.stderr.strip()[-1000:]}")

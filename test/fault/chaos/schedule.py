@@ -254,7 +254,7 @@ def silence_after(profile, kind):
 
 
 def turns(cast):
-    """The same two again and again, so that a quorum always votes."""
+    """Two masters again and again, always these two, so that a quorum always votes."""
     two = sorted(cast.draw.sample(cast.masters, 2))
     faults, at = [], cast.gap()
     while True:
@@ -270,8 +270,8 @@ def turns(cast):
 
 
 def deaths(cast):
-    """Two masters die one after the other. Neither votes when the first holder gives the lock back, for each hold
-    lasts 1.5 ttls."""
+    """Two masters die one after the other. Neither votes when the first holder gives the lock back, for each
+    hold lasts 1.5 ttls."""
     ttl_s, (first, second) = cast.profile.ttl_ms / 1000, cast.draw.sample(cast.masters, 2)
     faults = [Fault(ttl_s * cast.draw.uniform(*times), "crashed", (master,), 0.25 * ttl_s)
               for master, times in ((first, (0.3, 0.4)), (second, (0.8, 0.9)))]
@@ -288,8 +288,8 @@ def how_many(cast):
 
 
 def older(cast):
-    """Some masters come back at once, each from what it had at one moment; in some cases another one hears nothing
-    from that moment on. The next ones go down once these vote."""
+    """Some masters come back at once, each from its data of one moment. In some cases another one hears
+    nothing from that moment on. The next ones go down once these vote."""
     faults, at = [], OLDER_AGE_S[1] + cast.draw.uniform(*APART_S)
     while True:
         age, down = cast.draw.uniform(*OLDER_AGE_S), lasts(cast.draw, "rolled-back")
@@ -304,7 +304,7 @@ def older(cast):
     return faults + spread(cast, cast.profile.of_workers, workers_struck) + processes_of_recipes_struck(cast)
 
 
-# ---- leaders: whoever leads at that moment -----------------------------------------------------
+# ---- leaders: the process that leads at that moment ---------------------------------------------
 
 
 def leaders(cast):

@@ -93,7 +93,8 @@ class Stage:
     def begin_watcher(self):
         sockets = ",".join(str(m.folder / masters.SOCKET) for m in self.masters.values())
         command = [sys.executable, HERE / "watcher.py", self.folder / "keys", sockets,
-                   *self.given.names, *self.given.slots, *self.registries(), *recipes.watched(self.given.profile.recipes)]
+                   *self.given.names, *self.given.slots, *self.registries(),
+                   *recipes.watched(self.given.profile.recipes)]
         self.watcher = Process("watcher", command, self.folder / "log" / "watcher")
 
     def registries(self):
@@ -162,7 +163,8 @@ class Stage:
 
     def aimed(self, fault):
         """The targets by their names; none if it is aimed at who leads, and nobody does."""
-        return recipes.leaders(self.workers.values()) if fault.targets == (schedule.LEADER,) else fault.targets
+        is_leader = fault.targets == (schedule.LEADER,)
+        return recipes.leaders(self.workers.values()) if is_leader else fault.targets
 
     def begin_fault(self, fault):
         self.struck |= set(fault.targets)

@@ -2,9 +2,10 @@
 
     watcher.py FILE FOLDER/master-1/redis.sock,... NAME...
 
-`T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before the question. Of a name that
-is shared TOKEN is the marker, and each reader has a line of its own, with the time that it has left;
-of a queue and of a set of readers TOKEN is how many are in it; `T master-I -` if there is none.
+`T master-I NAME TOKEN PTTL_MS` for each name that exists, T read before the question; `T master-I -` if there
+is none. Of a name that is shared TOKEN is the marker, and each reader has a line of its own, with the time
+that it has left. Of a queue (`redlock:queue:NAME`) and of a set of readers (`redlock:holders:NAME`) TOKEN is
+how many are in it.
 SIGTERM ends it, after a last look at every master.
 """
 

@@ -99,7 +99,7 @@ class Worker:
         yield from until(self.has_begun, f"{self.process.name} does not begin")
 
     def tell_to_end(self):
-        """Steps, until the worker is told."""
+        """Steps, until the worker has the signal."""
         yield from self.begins()
         self.check()
         self.expected = False

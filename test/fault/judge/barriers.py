@@ -1,4 +1,4 @@
-"""What must be true of parties at barriers, by the records of a run.
+"""Judges parties at barriers, by the records of a run.
 
 A record is one call of one party: (generation, party, begun, ended, outcome), times in microseconds of
 one clock; `ended` is None of a party that was killed. In a file these are two lines, `BEGUN arrives
@@ -28,7 +28,7 @@ def read(lines):
 
 
 def violations(calls, parties, generations, workers):
-    """Each worker had to pass the first so many generations."""
+    """Each worker had to pass this number of generations, from the first on."""
     found, of = [], {generation: [] for generation in range(generations)}
     for call in calls:
         of.setdefault(call.generation, []).append(call)
@@ -45,7 +45,7 @@ def passed(calls):
 
 
 def early(generation, calls, parties):
-    """Nobody passes before so many have begun to arrive."""
+    """Nobody passes before this number of parties have begun to arrive."""
     first = min((call.ended for call in passed(calls)), default=None)
     begun = {call.party for call in calls if first is not None and call.begun <= first}
     if first is not None and len(begun) < parties:
@@ -53,12 +53,12 @@ def early(generation, calls, parties):
 
 
 def told_otherwise(generation, calls, parties):
-    """A party that is told that it did not pass was not among those that had to be there."""
+    """A party that heard `not passed` was not among those that had to be there."""
     first = min((call.ended for call in passed(calls)), default=None)
     left = {call.party for call in calls if call.outcome == "not-passed"}
     there = {call.party for call in calls if first is not None and call.begun <= first} - left
     if first is not None and len(there) < parties:
-        yield f"generation {generation} was passed, and {sorted(left)} are told that they did not"
+        yield f"generation {generation} was passed, and {sorted(left)} hear that they did not"
 
 
 def left_behind(generation, calls, workers):

@@ -27,8 +27,8 @@ def life(run):
 
 
 def turn(run):
-    """The first waiter asks again at its next refresh, a third of its life later; a request to a
-    silent master takes a quarter of the ttl, and a waiter with a minority yields and asks again."""
+    """The first waiter asks again at its next refresh, a third of its life later. A request to a silent
+    master takes a quarter of the ttl. A waiter with a minority yields and asks again."""
     return life(run) // 3 + 2 * (run.ttl // 4) + RETRY
 
 

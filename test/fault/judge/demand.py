@@ -1,9 +1,8 @@
 """How long a wanted name has no holder, and which workers ask in vain.
 
-A worker wants a name while it asks for it, and after an attempt that failed if the next follows
-closely. Its demand and the moments when the name was free give the time for which the name was
-wanted and unheld; the promise of doc/design/waiting.md is in bounds.py. It is made to workers of the
-library only.
+A worker wants a name while it asks for it, and after an attempt that failed if the next follows closely. This
+and the moments when the name was free give the time for which the name was wanted and unheld. The promise of
+doc/design/waiting.md, which only workers of the library have, is in bounds.py.
 """
 
 from bisect import bisect_right

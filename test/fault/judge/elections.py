@@ -71,9 +71,9 @@ def what_is_told(record, values):
         if term <= 0:
             continue
         if term < highest:
-            yield f"{record.process} is told term {term} after {highest}, at {at}"
+            yield f"{record.process} hears term {term} after {highest}, at {at}"
         if values.get(term) != value:
-            yield f"{record.process} is told {value} of term {term}, at {at}, which is {values.get(term)}'s"
+            yield f"{record.process} hears {value} of term {term}, at {at}, which is {values.get(term)}'s"
         highest = max(highest, term)
 
 
@@ -87,7 +87,7 @@ def violations(records):
 
 
 def takeovers(records, faults):
-    """In ms, from when a leader was killed, or stopped until it led no more, to when the next one has announced."""
+    """In ms, from when a leader was killed, or stopped until it led no more, to the next announcement."""
     terms = [term for record in records for term in record.terms if term.announced]
     for fault in faults:
         for led in terms:

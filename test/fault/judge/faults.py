@@ -54,7 +54,7 @@ class Faults:
         return None
 
     def is_just_woken(self, worker, now, least=0):
-        """From a stop of so long."""
+        """From a stop of at least this length."""
         stop = self.stop_over(worker, now - WAKE, now)
         return stop is not None and stop[1] - stop[0] >= least
 

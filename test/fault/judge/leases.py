@@ -157,7 +157,7 @@ class Leases:
     # ---- overlap -----------------------------------------------------------------------------
 
     def extends(self, name, lease, now, until):
-        """A lease whose end had passed before it was told anew was held in between as well."""
+        """A lease whose end had passed before a renewal reported a new one was held in between as well."""
         for newest in name.newest.values():
             if newest is not lease and lease.end < newest.begin < now:
                 self.overlap(newest, lease, until)
@@ -222,7 +222,7 @@ class Leases:
     @staticmethod
     def highest_before(name, lease):
         """The one that its fence must be above. Readers may tie, or come in either order, unless
-        one was told before the other asked."""
+        one heard before the other asked."""
         return higher(name.highest_writer, lease.lane.before) if lease.is_shared else name.highest
 
     def is_told_late(self, lease):
@@ -247,14 +247,14 @@ class Leases:
                                                f"at {now} until {until}")
 
     def has_none_left(self, lease, now):
-        """A worker that is told that late was stopped meanwhile, or this was not tested."""
+        """A worker that hears ACQUIRED this late was stopped meanwhile, or this was not tested."""
         life = lease.lane.life
         if life.kind != "library":
             return
         if self.faults.is_just_woken(life.worker, now):
             self.figures["stopped_past_lease"] += 1
         else:
-            self.court.complain("lost", f"{lease} was told that it holds with no validity left")
+            self.court.complain("lost", f"{lease} heard that it holds with no validity left")
         lease.is_judged = True
 
     def told_lost(self, lease, now):

@@ -57,7 +57,7 @@ class Names:
         return self.of.values()
 
     def slot(self, name, number):
-        """What a worker claims to hold is followed up, though there may be no such slot."""
+        """The slot that a worker claims to hold; perhaps there is none with that number."""
         key = slot_key(name, number)
         if key not in self.of:
             self.of[key] = Name(key)
@@ -73,5 +73,5 @@ class Names:
         return self.slots[name, permits]
 
     def wanted(self, name, permits):
-        """Any of these will do for who asks."""
+        """Any of these satisfies the attempt."""
         return self.slots_below(name, permits) if permits else [self.of[name]]

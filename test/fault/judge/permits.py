@@ -1,7 +1,7 @@
 """The permits of a name: a slot is one of K, no more than K are held at once, and they are in use.
 
-Who holds when is known for certain once a lease is over, so all this is counted at the end. A slot's
-holders are judged as those of any name; here they are counted by name, whatever slots they tell.
+The time of a hold is certain once its lease is over, so all this is counted at the end. A slot's holders are
+judged as those of any name; here they are counted by name, whatever slots they tell.
 """
 
 from array import array
@@ -83,7 +83,7 @@ class Permits:
         (pool.held if lease.lane.permits else pool.foreign).add(lease.begin, lease.end)
 
     def answered(self, lane, now):
-        """All slots would do for who asks for the most permits."""
+        """All slots satisfy an attempt that asks for the most permits."""
         if lane.asked is not None and lane.permits == self.run.permits and "tries" not in lane.wish:
             self.pool(lane.name).wanted.add(lane.asked, now)
 

@@ -1,5 +1,7 @@
-"""Elections, barriers, latches, and leases that go by their tokens, beside the other leases. Each has a judge of its own, which looks at the records of
-its processes alone: a kind more is a row of KINDS, and a class of chaos/recipes.py."""
+"""Elections, barriers, latches, and leases that go by their tokens, beside the other leases.
+
+Each has a judge of its own, which looks at the records of its processes alone. A kind more is a row of KINDS,
+and a class of chaos/recipes.py."""
 
 import re
 from collections import Counter

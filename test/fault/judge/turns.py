@@ -1,4 +1,4 @@
-"""Who waits is not overtaken by one that asked later, unless both are readers.
+"""A waiter is not overtaken by a process that asked later, unless both are readers.
 
 Judged where nothing was struck: faults, and the processes that they stop, cost places in the queue.
 So does a master that votes again: it has no holder, and gives the name to the first in its line, who

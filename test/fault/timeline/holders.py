@@ -67,7 +67,7 @@ class Names:
         return svg.titled(self.describe(it), shapes)
 
     def says(self, worker):
-        """What stands in a bar."""
+        """The words in a bar."""
         return worker.removeprefix("worker-")
 
     def describe(self, it):
@@ -138,7 +138,7 @@ class Names:
         left, width = self.view.span(*gap)
         return left, 0, width
 
-    # ---- what they were told -----------------------------------------------------------------
+    # ---- their events ------------------------------------------------------------------------
 
     def marks(self, name):
         holders = self.holders(name)
@@ -147,8 +147,8 @@ class Names:
         for begin, end, worker in self.view.blocks(risks):
             left, width = self.view.span(begin, end, 2)
             shapes.append(svg.path("risk", svg.box(left, -3, width, 4),
-                                   f"{worker} was told AT_RISK"))
-        for left, worker, told in self.apart(holders, "losses", "was told LOST"):
+                                   f"{worker}: AT_RISK"))
+        for left, worker, told in self.apart(holders, "losses", "heard LOST"):
             cross = svg.line(left - 4, -7, 8, 8) + svg.line(left + 4, -7, -8, 8)
             shapes.append(svg.titled(told, [svg.path(worker, svg.box(left - 5, -8, 10, 10)),
                                             svg.path("lost", cross)]))

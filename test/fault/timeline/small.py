@@ -13,8 +13,9 @@ GAP = 10    # between the entries of the legend
 MOST = 500    # shapes of holders
 
 DARK = """
-@media (prefers-color-scheme:dark){.page,pattern rect:first-child{fill:#0d1117}text{fill:#e6edf3}.m{fill:#c3cad2}
-.lane{fill:#dde;opacity:.14}.grid{stroke:#30363d}.hand,.k-crashed,.k-killed{fill:#e6edf3}.nomajority{fill:#484f58}
+@media (prefers-color-scheme:dark){.page,pattern rect:first-child{fill:#0d1117}text{fill:#e6edf3}
+.m{fill:#c3cad2}.lane{fill:#dde;opacity:.14}.grid{stroke:#30363d}.nomajority{fill:#484f58}
+.hand,.k-crashed,.k-killed{fill:#e6edf3}
 .good{fill:#4ec9a0}.bad{fill:#ff7b72}}
 """
 
@@ -41,7 +42,8 @@ class Small:
         self.name()
         for target in self.targets():
             shapes = faults.shapes(self.view, target)[1]
-            self.put(MASTER_LANE, [lane(self.view, MASTER_LANE - 1), label(self.view, target.replace("-", " "), 11), *shapes])
+            self.put(MASTER_LANE, [lane(self.view, MASTER_LANE - 1),
+                                   label(self.view, target.replace("-", " "), 11), *shapes])
         self.axis()
         self.legend()
         described = f"A run of {count(len(self.record.masters), 'master')}: {self.verdict()[1]}"

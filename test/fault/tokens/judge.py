@@ -1,8 +1,8 @@
 """Judges leases that go from process to process by their tokens, from the records of these alone.
 
-A token is one holder, however many processes have it. It holds until the last of them has no validity left, or any
-of them begins to give it back, or somebody begins to break it: what a process believes after that is its users'
-own fault.
+A token is one holder, however many processes have it. It holds until the last of them has no validity left.
+It also ends when any of them begins to give it back, or somebody begins to break it: the belief of a process
+after that is its users' own fault.
 """
 
 from collections import Counter, defaultdict
@@ -30,7 +30,7 @@ class Claim:
 
 @dataclass
 class Act:
-    """An attach that was not told ACQUIRED, or a release: with the token."""
+    """An attach without ACQUIRED, or a release: with the token."""
     process: str
     token: str
     way: str
@@ -113,7 +113,8 @@ class Reader:
 
 
 FACTS = {name: getattr(Reader, name) for name in (
-    "asks", "holds", "valid", "refused", "detaching", "detached", "lost", "releasing", "released", "breaking", "broke")}
+    "asks", "holds", "valid", "refused", "detaching", "detached", "lost", "releasing", "released", "breaking",
+    "broke")}
 FACTS |= {"begin": lambda *_: None, "end": lambda *_: None}
 
 
@@ -158,8 +159,8 @@ def two_holders(record):
 
 
 def given_back(record):
-    """When each token was given back for good: a quorum confirmed it, and no other process asked anything of that
-    token meanwhile, or may have left a request behind."""
+    """When each token was given back for good: a quorum confirmed it, and no other process asked anything of
+    that token meanwhile, or may have left a request behind."""
     found, beside = {}, spans(record)
     for act in record.returns:
         if act.code == "REDLOCK_OK" and is_alone(act, beside[act.token]):
@@ -168,7 +169,7 @@ def given_back(record):
 
 
 def spans(record):
-    """By token: who asked, from when to when."""
+    """By token: the process that asked, from when to when."""
     found = defaultdict(list)
     for it in record.claims:
         found[it.token].append((it.process, it.asked, it.over))
@@ -186,20 +187,20 @@ def back_again(record):
     ends = given_back(record)
     for claim in record.claims:
         if claim.asked > ends.get(claim.token, FOREVER):
-            yield (f"{claim.process} asked at {claim.asked} to {claim.way} {claim.token}, which was given back at "
-                   f"{ends[claim.token]}, and has it until {claim.until}")
+            yield (f"{claim.process} asked at {claim.asked} to {claim.way} {claim.token}, "
+                   f"which was given back at {ends[claim.token]}, and has it until {claim.until}")
     for act in record.returns:
         if act.begun > ends.get(act.token, FOREVER) and act.code == "REDLOCK_OK":
-            yield (f"{act.process} asked at {act.begun} to {act.way} {act.token}, which was given back at "
-                   f"{ends[act.token]}, and was told that it did")
+            yield (f"{act.process} asked at {act.begun} to {act.way} {act.token}, "
+                   f"which was given back at {ends[act.token]}, and heard that it did")
 
 
 # ---- what was broken -------------------------------------------------------------------------------
 
 
 def outlives(record, faults, quorum):
-    """A holder that is broken is told so by the time that the breaker was told; unless a quorum of masters has data from before
-    it."""
+    """A broken holder hears so by the time that the breaker heard, unless a quorum of masters has data from
+    before the break."""
     ends = first(record.returns)
     for one in record.breaks:
         for claim in record.claims:
@@ -211,7 +212,7 @@ def outlives(record, faults, quorum):
 
 
 def older(faults, begin, end):
-    """The masters that came back, in this time, from data of before it."""
+    """The masters that came back, in this time, from older data."""
     return {it.master for it in faults if it.kind == OLDER and it.end >= begin and it.begin <= end}
 
 

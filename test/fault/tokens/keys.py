@@ -1,4 +1,4 @@
-"""What masters had, as the watcher saw it: a token that was given back is never set again."""
+"""The keys that the watcher saw on masters: a token that was given back is never set again."""
 
 from .judge import given_back
 
@@ -19,9 +19,10 @@ def looks(path, name):
 
 
 def is_struck(faults, quarantine, master, begin, end):
-    """Older data may have the token, or a queue in which it waits; one that was frozen may not have heard that it was
-    given back, and still have it in its queue."""
-    return any(it.master == master and it.end + quarantine >= begin - EDGE and it.begin <= end + EDGE for it in faults)
+    """Older data may have the token, or a queue in which it waits. A frozen master may not have heard of the
+    release, and still have the token in its queue."""
+    return any(it.master == master and it.end + quarantine >= begin - EDGE and it.begin <= end + EDGE
+               for it in faults)
 
 
 def set_again(record, seen, faults, quarantine):
@@ -32,5 +33,5 @@ def set_again(record, seen, faults, quarantine):
         before[master] = (at, token)
         if (token in ends and token != was and was_at > ends[token]
                 and not is_struck(faults, quarantine, master, ends[token], at)):
-            yield (f"master-{master} has {token} again at {at}, which was given back at {ends[token]} and gone at "
-                   f"{was_at}")
+            yield (f"master-{master} has {token} again at {at}, "
+                   f"which was given back at {ends[token]} and gone at {was_at}")

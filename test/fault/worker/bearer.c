@@ -1,7 +1,9 @@
 /*
- * bearer.c - one process of a chaos run that bears leases by their tokens: it acquires one or takes
- * over one that another process left, holds it, gives it back or leaves it to others; and it asks
- * again for tokens that it had before, which may have been given back since.
+ * bearer.c - one process of a chaos run that bears leases by their tokens.
+ *
+ * It acquires a lease, or takes over one that another process left. It holds the lease, gives it
+ * back or leaves it to others. It also asks again for tokens that it had before, of which most were
+ * given back since.
  *
  *   redlock-bearer NAME TTL_MS LABEL SEED RECORD BOX [MAX_TTL_MS]      the masters: REDLOCK_NODES
  *
@@ -30,7 +32,7 @@
 #include "record.h"
 
 #define TOKENS_KEPT 6  /* of those that it had */
-#define AGAIN       50 /* percent of the acts: with a token of before */
+#define AGAIN       50 /* percent of the acts: with a former token */
 #define UNLOCKS     10 /* percent of these: gives it back */
 #define WAITS       50 /* percent of what it asks for: waits */
 #define LEAVES      60 /* percent of what it holds: for others */

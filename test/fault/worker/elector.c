@@ -1,6 +1,6 @@
 /*
  * elector.c - one process of a run of elections: stands for leader, announces, observes, and
- * records what it is told, which others judge.
+ * records its events, which others judge.
  *
  *   redlock-elector NAME TTL_MS VALUE RECORD [MAX_TTL_MS]      the masters: REDLOCK_NODES
  *
@@ -37,7 +37,7 @@ static int64_t valid_until(const struct elector *elector)
     return now + redlock_lease_valid_for(redlock_campaign_lease(elector->candidate)) * 1000;
 }
 
-/* Records it if validity has moved: a renewal is not told otherwise. */
+/* Records it if validity has moved: a renewal has no event. */
 static void look(struct elector *elector)
 {
     int64_t until = valid_until(elector), now = now_us();
@@ -54,7 +54,7 @@ static void on_prepare(struct ev_loop *loop, ev_prepare *prepare, int events)
     look(prepare->data);
 }
 
-/* A leader that is to end leads no more: the next one may lead before it is told RELEASED. */
+/* A leader that must end leads no more: the next one may lead before RELEASED comes. */
 static void is_over(struct elector *elector, int64_t now)
 {
     if (elector->term)

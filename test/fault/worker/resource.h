@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is done with it, for which attempt: a reader reads, a writer writes. */
+/* An act on it, and the attempt's number: a reader reads, a writer writes. */
 struct use {
     const char *name; /* or the key of its slot, each of which has fences of its own */
     unsigned number;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an option sets, and the most that it may be. */
+/* The field that an option sets, and its most. */
 static const struct term {
     const char *name;
     enum { TEXT, REAL, MS, COUNT } is;

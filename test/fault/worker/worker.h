@@ -1,25 +1,26 @@
 /*
- * worker.h - one process of a chaos run: contends for every name, as a reader or a writer, acts
- * on the protected resource while it holds one, and records its events and actions, which others
- * judge.
+ * worker.h - one process of a chaos run. It contends for every name, as a reader or a writer, and
+ * acts on the protected resource while it holds one. It records its events and actions, which
+ * others judge.
  *
  * The facts, after the moment; UNTIL is when validity ends, as computed at that moment, or the
  * moment itself if none is left.
- *   begin library PID                       the first
- *   attempt NAME NUMBER [shared] [tries] [unfenced] [permits=K]
- *                                           asks: as a reader, not a writer; without waiting;
- *                                           without a fence; for one of K permits of the name
- *   acquired NAME NUMBER UNTIL TOKEN FENCE [SLOT]
- *                                           holds; FENCE is 0 without one, SLOT is that of a permit
- *   valid | at_risk | healthy | lost NAME NUMBER UNTIL
- *   act NAME NUMBER UNTIL                   looked at validity, and uses the resource: a reader
- *                                           reads, a writer writes
- *   acted NAME NUMBER CHECKED UNCHECKED     the register's answer
- *   refrained NAME NUMBER                   looked, and had no validity left
- *   releasing NAME NUMBER UNTIL             gives it back
- *   released | failed NAME NUMBER CODE      the last of an attempt
- *   usage RSS_KB DESCRIPTORS                every second
- *   end LINES ACQUIRED ROUNDS RAISES        the last, or the record is not whole
+ *
+ *     begin library PID                       the first
+ *     attempt NAME NUMBER [shared] [tries] [unfenced] [permits=K]
+ *                                             asks: as a reader, not a writer; without waiting;
+ *                                             without a fence; for one of K permits
+ *     acquired NAME NUMBER UNTIL TOKEN FENCE [SLOT]
+ *                                             holds; FENCE 0: without one, SLOT: of a permit
+ *     valid | at_risk | healthy | lost NAME NUMBER UNTIL
+ *     act NAME NUMBER UNTIL                   looked at validity, and uses the resource: a reader
+ *                                             reads, a writer writes
+ *     acted NAME NUMBER CHECKED UNCHECKED     the register's answer
+ *     refrained NAME NUMBER                   looked, and had no validity left
+ *     releasing NAME NUMBER UNTIL             gives it back
+ *     released | failed NAME NUMBER CODE      the last of an attempt
+ *     usage RSS_KB DESCRIPTORS                every second
+ *     end LINES ACQUIRED ROUNDS RAISES        the last, or the record is not whole
  */
 #ifndef FAULT_WORKER_H
 #define FAULT_WORKER_H
@@ -39,7 +40,7 @@ enum lane_state {
     LANE_LEAVING
 };
 
-/* What an attempt asks for. */
+/* The wish of an attempt. */
 struct wish {
     bool shared, tries, unfenced;
     unsigned permits; /* 0: the name itself */
@@ -73,7 +74,7 @@ struct worker {
 };
 
 void lane_begin(struct lane *lane, struct worker *worker, const char *name);
-/* Records it if validity has changed: a renewal is not told otherwise. */
+/* Records it if validity has changed: a renewal has no event. */
 void lane_look(struct lane *lane);
 /* Releases the leases, unless the register is still to answer. */
 void lane_end(struct lane *lane);
