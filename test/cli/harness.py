@@ -111,7 +111,7 @@ class Cluster:
                               stdout=subprocess.PIPE, timeout=DEADLINE).stdout.strip()
 
     def each_cli(self, *arguments):
-        """What each master answers, in their order."""
+        """Answers of the masters, in their order."""
         return [self.cli(i + 1, *arguments) for i in range(len(self.ports))]
 
     def values(self, name):
@@ -180,7 +180,7 @@ class Case(unittest.TestCase):
 
     @staticmethod
     def end_input(process):
-        """Whatever reads from its stdin finds the end."""
+        """Its readers find the end of their stdin."""
         process.stdin.close()
         process.stdin = None
 
@@ -196,8 +196,9 @@ class Case(unittest.TestCase):
         return self.redlock("lock", *arguments, status=0).out.strip()
 
     def lock_on_all(self, *arguments, names=None):
-        """A lock ends with a quorum; a master that was late is asked in another. What was asked of it before may come
-        to it after the unlock, and is deleted then. `names`: if not the last argument alone."""
+        """Locks until one lock has all masters: it ends with a quorum, and leaves late masters out. A late
+        request of an earlier try may come after its unlock, and is deleted then. `names`: if not the last
+        argument alone."""
         names, tokens = names or arguments[-1:], []
 
         def locked():

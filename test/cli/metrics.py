@@ -27,7 +27,8 @@ class MetricsCase(ClusterCase):
         return {dict(labels)["master"]: value for (_, labels), value in self.families()[name].samples.items()}
 
     def run_to_end(self, *options, command=("true",), name=None, **more):
-        return self.redlock("run", "--metrics-file", self.file, *options, name or self.name, "--", *command, **more)
+        return self.redlock("run", "--metrics-file", self.file, *options, name or self.name, "--", *command,
+                            **more)
 
     def run_held(self, *options, **more):
         """A command that runs until its stdin ends, and then with status 1."""

@@ -69,7 +69,8 @@ def check_histogram(family):
     for labels, count in family.of("_bucket").items():
         rest = frozenset(label for label in labels if label[0] != "le")
         series.setdefault(rest, []).append((float(dict(labels)["le"]), count))
-    check(series and set(series) == set(family.of("_count")) == set(family.of("_sum")), "incomplete:", family.name)
+    check(series and set(series) == set(family.of("_count")) == set(family.of("_sum")), "incomplete:",
+          family.name)
     for rest, buckets in series.items():
         ends, counts = zip(*buckets)
         check(ends[-1] == math.inf and list(ends) == sorted(set(ends)), "buckets:", family.name, ends)

@@ -88,7 +88,7 @@ CHECKS = {"type": check_type, "const": check_const, "enum": check_enum, "pattern
 
 
 def wrong(value, schema):
-    """What is wrong with the value, in sentences."""
+    """The faults of the value, in sentences."""
     for keyword, argument in schema.items():
         if keyword not in NOTES:
             yield from CHECKS[keyword](value, argument, schema)

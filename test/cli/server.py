@@ -1,4 +1,4 @@
-"""One redis-server with deploy/redis.conf, and with lines behind it that cluster-scripts/cluster does not write."""
+"""One redis-server with deploy/redis.conf, and with lines that cluster-scripts/cluster does not write."""
 
 import os
 import random
@@ -32,14 +32,14 @@ class Server:
 
     def _start(self, lines, arguments):
         conf = self.dir / "redis.conf"
-        conf.write_text("\n".join([(DEPLOY / "redis.conf").read_text(), 'aclfile ""', "appendonly no", "bind 127.0.0.1",
-                                   f"port {self.port}", "unixsocket cli.sock", *lines, ""]))
+        conf.write_text("\n".join([(DEPLOY / "redis.conf").read_text(), 'aclfile ""', "appendonly no",
+                                   "bind 127.0.0.1", f"port {self.port}", "unixsocket cli.sock", *lines, ""]))
         self._launch([SERVER, "redis.conf", *arguments])
 
     def _launch(self, command):
         with open(self.dir / "log", "ab") as log:
-            self.process = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            env=environment())
+            self.process = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, env=environment())
 
     def _is_up_or_dead(self):
         if self.process.poll() is not None:

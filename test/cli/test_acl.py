@@ -162,8 +162,8 @@ class Denied(Masters):
         shared = "zscore zrem pexpireat"
         # These only decide how soon a waiter hears, what a batch costs, and what CLIENT LIST and status show.
         # Without eval see below.  Barriers, latches and observers alone need zremrangebyscore.
-        others = ("eval mget type zcount zremrangebyscore publish subscribe ping script|load client|id client|setname "
-                  "client|kill")
+        others = ("eval mget type zcount zremrangebyscore publish subscribe ping script|load client|id "
+                  "client|setname client|kill")
         behind = "zrank"  # see below
         self.assertEqual(given(), set(" ".join([*needed_by.values(), shared, others, behind]).split()))
         tried = {command: self.try_without(command, action)
@@ -187,7 +187,8 @@ class Denied(Masters):
                 told = self.redlock("nodes", "--prefix", "lock:", status=0,
                                     env=self.env(REDLOCK_NODES=self.servers[0].uri(f"{name}:pw@"))).out
                 self.assertIn("locks work", told)
-                self.assertRegex(told, "  -> whoever waits gets a lock up to a second late: cannot subscribe: NOPERM .*\n"
+                self.assertRegex(told, "  -> whoever waits gets a lock up to a second late: cannot "
+                                       "subscribe: NOPERM .*\n"
                                        "  -> its ACL forbids this user what locks need")
 
     def test_who_may_not_publish_is_told_by_nodes(self):
@@ -195,7 +196,8 @@ class Denied(Masters):
         env = self.env(REDLOCK_NODES=self.servers[0].uri("mute:pw@"))
         told = self.redlock("nodes", "--prefix", "lock:", status=0, env=env).out
         self.assertIn("locks work", told)
-        self.assertIn("  -> whoever waits gets a lock up to a second late: PUBLISH in its scripts told nobody\n"
+        self.assertIn("  -> whoever waits gets a lock up to a second late: PUBLISH in its scripts told "
+                      "nobody\n"
                       "  -> let its user publish on the channels of locks: +publish &redlock:*", told)
         self.assertEqual(told.count("->"), 3)  # one master alone, too
         told = self.redlock("nodes", "--json", "--prefix", "lock:", status=0, env=env).json
@@ -229,7 +231,7 @@ class Denied(Masters):
         held = f"lock:{command}:held"
         words = {"TOKEN": self.lock(held), "HELD": held, "ITS": f"lock:{command}:its"}
         self.make_user("without-" + command, "-" + command)
-        # Who is the first in line needs no rank.
+        # The first in line needs no rank.
         self.each("ZADD", f"redlock:queue:{held}", 1, "ahead")
         self.each("SET", "redlock:waiter:ahead", "of another client", "PX", 60000)
         nodes = self.servers[0].uri(f"without-{command}:pw@")

@@ -65,8 +65,8 @@ class Deployed(MetricsCase):
     def test_rules_as_prometheus_reads_them(self):
         if not shutil.which("promtool"):
             self.skipTest("promtool (package prometheus) is not there")
-        done = subprocess.run(["promtool", "check", "rules", RULES], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=DEADLINE)
+        done = subprocess.run(["promtool", "check", "rules", RULES], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=DEADLINE)
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_each_section_that_an_action_names_exists(self):

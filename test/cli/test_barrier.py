@@ -1,4 +1,4 @@
-"""redlock barrier: who passes, who leaves, and what each is told."""
+"""redlock barrier: passing and leaving, and the outcome of each party."""
 # rule: B7
 
 import json
@@ -12,7 +12,8 @@ class Barrier(ClusterCase):
         return self.spawn("barrier", "--parties", str(parties), *options, name or self.name)
 
     def counted_by(self, master, generation=0):
-        return int(self.cluster.cli(master, "ZCOUNT", f"redlock:barrier:{generation}:{self.name}", "1", "(+inf"))
+        return int(self.cluster.cli(master, "ZCOUNT", f"redlock:barrier:{generation}:{self.name}", "1",
+                                    "(+inf"))
 
     def counted(self, generation=0):
         """The number of parties on each master."""
@@ -40,8 +41,8 @@ class Barrier(ClusterCase):
                          (True, "REDLOCK_OK", self.name, 7))
         self.assertEqual((told["passed"], told["undecided"], told["parties"], told["arrived"]),
                          (True, False, 1, 1))
-        told = self.redlock("barrier", "--json", "--parties", "2", "--generation", "8", "--wait", "0", self.name,
-                            status=75).json
+        told = self.redlock("barrier", "--json", "--parties", "2", "--generation", "8", "--wait", "0",
+                            self.name, status=75).json
         self.assertEqual((told["ok"], told["code"], told["passed"], told["undecided"]),
                          (False, "REDLOCK_E_NOT_PASSED", False, False))
         self.assertTrue(told["token"])
@@ -93,7 +94,8 @@ class Barrier(ClusterCase):
         job = self.arrive()
         self.all_count(1)
         result = self.redlock("barrier", "--parties", "3", self.name, status=75)
-        self.assertEqual(result.err, f"redlock: {self.name}: not passed: this generation is for 2 parties, not "
+        self.assertEqual(result.err,
+                         f"redlock: {self.name}: not passed: this generation is for 2 parties, not "
                          "for 3: give all the same --parties, or a generation that was not used\n")
         quiet = self.redlock("barrier", "-q", "--parties", "3", self.name, status=75)
         self.assertEqual(quiet.err, "")
@@ -136,8 +138,10 @@ class Barrier(ClusterCase):
     def test_who_waits_for_masters_is_told(self):
         said = self.tmp / "said"
         with said.open("w") as file:
-            job = self.spawn("barrier", "--parties", "2", "--nodes", "redis://127.0.0.1:1", self.name, stderr=file)
-        until(lambda: "waits, and too few masters can be asked: 127.0.0.1:1: " in said.read_text(), "it is told")
+            job = self.spawn("barrier", "--parties", "2", "--nodes", "redis://127.0.0.1:1", self.name,
+                             stderr=file)
+        until(lambda: "waits, and too few masters can be asked: 127.0.0.1:1: " in said.read_text(),
+              "it says so")
         self.terminate(job)
         self.assertIn("not passed: 0 of 2 parties arrived; 127.0.0.1:1: ", said.read_text())
 
@@ -170,8 +174,8 @@ class Sleeper(ClusterCase):
         cls.cluster.each_cli("HSET", "redlock:clock", "m", "4000")  # they were adopted with a longer one
 
     def barrier(self, generation, *options, parties="2"):
-        return ("barrier", "--parties", parties, "--generation", str(generation), "--max-ttl", "4s", "--ttl", "3s",
-                *options, self.name)
+        return ("barrier", "--parties", parties, "--generation", str(generation), "--max-ttl", "4s", "--ttl",
+                "3s", *options, self.name)
 
     def sets(self, generation):
         return list(map(int, self.cluster.each_cli("EXISTS", f"redlock:barrier:{generation}:{self.name}")))
@@ -185,8 +189,8 @@ class Sleeper(ClusterCase):
     def begin(self, *options):
         """One that waits at generation 1, on all masters."""
         job = self.spawn(*self.barrier(1, *options))
-        until(lambda: set(self.cluster.each_cli("ZCOUNT", f"redlock:barrier:1:{self.name}", "1", "(+inf")) == {"1"},
-              "it is counted")
+        until(lambda: set(self.cluster.each_cli("ZCOUNT", f"redlock:barrier:1:{self.name}", "1", "(+inf")) ==
+              {"1"}, "it is counted")
         return job
 
     def test_who_sleeps_through_the_passing_passes(self):

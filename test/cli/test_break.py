@@ -1,4 +1,4 @@
-"""break: exactly the holder that was given, and nobody else; what may still write; who cannot be reached."""
+"""break: exactly the given holder, and no other; how long it may still write; masters that are down."""
 
 import re
 import socket
@@ -86,7 +86,7 @@ class Breaks(ClusterCase):
         self.assertIn("nobody has it any more; nothing was deleted", told)
 
     def broken_while_it_lives(self, relays=()):
-        """What a holder with a ttl of 1.5 s may write yet."""
+        """How long a holder with a ttl of 1.5 s may still write."""
         run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
         token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
         told = self.broken_through(relays, token)
@@ -113,7 +113,7 @@ class Breaks(ClusterCase):
         return its
 
     def renew_until_it_is_gone(self, token, masters):
-        """Then it is set once more, as by a renewal that finds it absent: on all at a time, and left there."""
+        """Then it sets the key once more, as a late renewal does: on all at a time."""
         while set(self.cluster.each_cli("EVAL", PROLONG, "1", self.name, token, "9000")) == {"1"}:
             pass
         for its in masters:
@@ -133,7 +133,7 @@ class Breaks(ClusterCase):
         self.assertEqual(self.cluster.values(self.name), [""] * 5)
 
     def relay_of_one_who_sets_it(self, master, token):
-        """Whatever the master answers, by then the holder has set it again where it was absent."""
+        """Before each answer of the master the holder sets the key again if it is absent."""
         its, one_by_one = self.connected(master), threading.Lock()
 
         def set_it_first(answer):
@@ -150,12 +150,14 @@ class Breaks(ClusterCase):
         relays = [self.relay_of_one_who_sets_it(master, token) for master in range(5)]
         told = self.redlock("break", "--json", "--yes", "--holder", token, self.name, status=75,
                             env=self.env(REDLOCK_NODES=through(self.cluster, relays))).json
-        self.assertEqual((told["text"], told["alive"]), ("not broken: its holder sets it again each time", True))
+        self.assertEqual((told["text"], told["alive"]),
+                         ("not broken: its holder sets it again each time", True))
         self.assertIn("back", self.outcomes(told))
         self.assertGreater(told["may_write_ms"], 19000)
 
     def one_that_is_late(self, until_heard, change):
-        """Relays: the first master says nothing until the second one, of whose answers `change` is told, has said so."""
+        """Relays: the first master is silent until `until_heard` holds; `change` gets the answers of the
+        second one."""
         heard = threading.Event()
 
         def late(answer):
@@ -175,14 +177,16 @@ class Breaks(ClusterCase):
                             env=self.env(REDLOCK_NODES=through(self.cluster, relays))).json
 
     def test_one_that_is_connected_late(self):
-        """Only when the others have been asked already, which takes no time where a holder is not waited for."""
+        """It answers only after the others were asked, which takes no time where nobody waits for a
+        holder."""
         tokens, answers = self.two_readers(), []
-        relays = self.one_that_is_late(lambda: len(answers) >= 3, lambda answer: answers.append(answer) or answer)
+        relays = self.one_that_is_late(lambda: len(answers) >= 3,
+                                       lambda answer: answers.append(answer) or answer)
         told = self.broken_through(relays, tokens[0])
         self.assertEqual((told["mode"], self.outcomes(told)), ("shared", ["deleted"] * 5))
 
     def test_masters_that_are_late_by_turns(self):
-        """What each has said counts: when the first one says it at last the second one says no more."""
+        """The last answer of each counts: when the first one finally answers, the second one is silent."""
         token, said = self.held("--ttl", "2s"), []
 
         def no_more(answer):
@@ -196,10 +200,11 @@ class Breaks(ClusterCase):
         self.assert_free(self.name)
 
     def test_what_lasts_for_long_is_not_called_dead(self):
-        """A holder with this ttl renews each 10 s, and nobody looks for so long."""
+        """A holder with this ttl renews each 10 s, and `break` does not watch for that time."""
         token = self.held("--ttl", "30s")
         told = self.redlock("break", "--yes", "--holder", token, self.name, status=0).out
-        self.assertIn("its holder need not have renewed it within 4.0 s: whether it is alive is not known", told)
+        self.assertIn("its holder need not have renewed it within 4.0 s: whether it is alive is not known",
+                      told)
         token = self.held("--ttl", "30s")
         self.assertIsNone(self.broken(token)["alive"])
 
@@ -218,7 +223,8 @@ class Breaks(ClusterCase):
         tokens = []
 
         def read():
-            tokens[:] = [self.lock("--ttl", "30s", "--shared", "--label", f"r{i}", self.name) for i in range(2)]
+            tokens[:] = [self.lock("--ttl", "30s", "--shared", "--label", f"r{i}", self.name)
+                         for i in range(2)]
             readers = self.cluster.each_cli("ZCARD", f"redlock:holders:{self.name}")
             if readers == ["2"] * 5:
                 return True
@@ -275,7 +281,7 @@ class Breaks(ClusterCase):
         self.assertEqual(self.cluster.values(self.name), [f"{NOBODY}:rest"] + [""] * 4)
 
     def test_one_of_several_names(self):
-        """The others stay with a holder that is dead; one that lives gives them back when it is told."""
+        """The others stay with a dead holder; a living one gives them back when it learns of the break."""
         names = ("other", self.name)
         token = self.lock_on_all("--ttl", "3s", "--label", "two", *names, names=names)
         self.assertTrue(self.broken(token)["ok"])
@@ -373,7 +379,7 @@ class Asked(ClusterCase):
         self.assertIn(token, self.cluster.values(self.name))
 
     def test_how_long_a_holder_that_lives_may_write(self):
-        """It may have renewed the lock just before that was deleted, whatever was left when the user said yes."""
+        """It may have renewed the lock just before the deletion, whatever time was left at the user's yes."""
         run = self.spawn("run", "--ttl", "6s", "--label", "alive", self.name, "--", "sleep", "60")
         token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
         terminal = self.breaking(token)

@@ -131,7 +131,7 @@ class Zsh(Shell):
 
 
 class Completion:
-    """What each shell must do."""
+    """The tests that each shell must pass."""
 
     completes_programs = True
 
@@ -144,10 +144,11 @@ class Completion:
         self.stand_in.chmod(0o755)
 
     def asking(self, **variables):
-        """What asks a shell that has these variables in its environment."""
+        """A function that asks a shell with these variables in its environment."""
         folder = Path(tempfile.mkdtemp(dir=self.tmp))
         (folder / "masters.txt").touch()
-        env = environment(PATH=f"{self.stand_in.parent}:{os.environ['PATH']}", HOME=str(folder), LC_ALL="C.UTF-8", **variables)
+        env = environment(PATH=f"{self.stand_in.parent}:{os.environ['PATH']}", HOME=str(folder),
+                          LC_ALL="C.UTF-8", **variables)
         shell = self.shell(folder, env)
         self.addCleanup(shell.close)
         return shell.ask
@@ -187,7 +188,8 @@ class Completion:
         ask = self.asking(REDLOCK_NODES="redis://one:7001, redis://:Secret@two,redis://one:7002")
         end = {shown.rpartition("//")[2] for shown in ask("redlock nodes --nodes redis://o")}
         self.assertEqual(end, {"one:7001", "one:7002"})
-        end = {shown.rpartition("//")[2] for shown in ask("redlock nodes --nodes redis://one,redis://one:7002,redis://a")}
+        end = {shown.rpartition("//")[2]
+               for shown in ask("redlock nodes --nodes redis://one,redis://one:7002,redis://a")}
         self.assertEqual(end, {"a-host"})
         self.assertNotIn("Secret", "".join(ask("redlock nodes --nodes redis://")))
 

@@ -1,7 +1,7 @@
-"""What each kind of request may cost a master: the worst that a client may ask where 1,000 wait, read or look on, with
-names of 1,024 bytes.  A master does one thing at a time, and a client waits 50 ms for an answer, at the least.
+"""The cost of each kind of request on a master at the worst: 1,000 clients wait, read or observe, and names
+have 1,024 bytes. A master does one thing at a time, and a client waits at least 50 ms for an answer.
 
-COST_TABLE=1 prints a table, whose dearest rows doc/benchmarks.md has."""
+COST_TABLE=1 prints a table; doc/benchmarks.md has its dearest rows."""
 # rule: K6, K7, P13
 
 import os
@@ -40,7 +40,7 @@ def case(kind, what, most_ms, keys, arguments, *makes):
     CASES.append((kind, what, most_ms, keys, arguments, makes))
 
 
-# ---- What is asked ------------------------------------------------------------------------------------------------
+# ---- What is asked -----------------------------------------------------------------------------------------
 
 
 def read_script(name):
@@ -65,7 +65,8 @@ def scripts():
 
 def commands():
     """Those that the library writes, beside scripts."""
-    return set(re.findall(r'\*\d+\\r\\n\$\d+\\r\\n([A-Z]+)', (ROOT / "lib" / "wire" / "command.c").read_text()))
+    return set(re.findall(r'\*\d+\\r\\n\$\d+\\r\\n([A-Z]+)',
+                          (ROOT / "lib" / "wire" / "command.c").read_text()))
 
 
 def names(count, of=0):
@@ -117,7 +118,7 @@ class World:
                          [(str(10 ** 14 + number), token(number)) for number in range(first, first + count)])
 
     def crowd(self, keys, modes=None, count=100):
-        """So many wait for all of the keys."""
+        """Adds `count` waiters for all of the keys."""
         for number in range(1, count + 1):
             self.enqueue(number, keys, modes)
 
@@ -153,7 +154,7 @@ POOL = ONE[0][:256]
 READERS_WAIT = "s" * NAMES
 
 
-# ---- Leases -------------------------------------------------------------------------------------------------------
+# ---- Leases ------------------------------------------------------------------------------------------------
 
 
 def grant_arguments(*more):
@@ -204,8 +205,8 @@ case("grant", "64 free names, each of whose first waiters waits for 63 others, t
      grant_arguments(), lambda world: world.each_first_waits_for_many(ALL))
 case("grant", "64 names, each behind 1,000 dead waiters", 6, [*ALL, CLOCK], grant_arguments(),
      lambda world: world.dead(ALL))
-case("grant_shared", "64 names with 100 waiting readers of all", 15, [*ALL, CLOCK], grant_arguments(READERS_WAIT),
-     lambda world: world.crowd(ALL, b"s" * NAMES))
+case("grant_shared", "64 names with 100 waiting readers of all", 15, [*ALL, CLOCK],
+     grant_arguments(READERS_WAIT), lambda world: world.crowd(ALL, b"s" * NAMES))
 case("grant_shared", "64 names with 1,000 readers each", 4, [*ALL, CLOCK], grant_arguments(READERS_WAIT),
      lambda world: world.share(ALL, MANY))
 case("grant_each", "32 names, each of whose first waiters waits for 63 others, too", 15, [*BATCHED, CLOCK],
@@ -213,10 +214,11 @@ case("grant_each", "32 names, each of whose first waiters waits for 63 others, t
 case("grant_shared_each", "32 names, each of whose first waiters reads 63 others, too", 15, [*BATCHED, CLOCK],
      each(("1000000",), BATCH, LIFE, "2000000"),
      lambda world: world.each_first_waits_for_many(BATCHED, b"s" * NAMES))
-case("grant_slot", "1,024 permits that are held", 6, [*slots(POOL, [0]), CLOCK], grant_arguments(str(PERMITS)),
-     lambda world: world.permits(POOL, PERMITS))
-case("grant_slot", "the last of 1,024 permits is free, and each slot has a waiter", 8, [*slots(POOL, [0]), CLOCK],
-     grant_arguments(str(PERMITS)), lambda world: world.permits(POOL, PERMITS - 1, PERMITS - 1),
+case("grant_slot", "1,024 permits that are held", 6, [*slots(POOL, [0]), CLOCK],
+     grant_arguments(str(PERMITS)), lambda world: world.permits(POOL, PERMITS))
+case("grant_slot", "the last of 1,024 permits is free, and each slot has a waiter", 8,
+     [*slots(POOL, [0]), CLOCK], grant_arguments(str(PERMITS)),
+     lambda world: world.permits(POOL, PERMITS - 1, PERMITS - 1),
      lambda world: each_slot_waits(world, 0, PERMITS - 1))
 case("grant_slot", "one permit, where 1,024 were known until now", 6, [*slots(POOL, [0]), CLOCK],
      grant_arguments("1"), fewer_permits)
@@ -228,22 +230,24 @@ case("queue", "64 names, each behind 1,000 dead waiters", 8, [*ALL, CLOCK], queu
      lambda world: world.hold(ALL, 888888), lambda world: world.dead(ALL))
 case("queue", "one name behind 10,000 dead waiters", 4, [*ONE, CLOCK], queue_arguments(),
      lambda world: world.hold(ONE, 888888), lambda world: world.dead(ONE, 10 * MANY))
-case("queue", "64 shared names with 100 waiting readers of all", 15, [*ALL, CLOCK], queue_arguments(READERS_WAIT),
-     lambda world: world.crowd(ALL, b"s" * NAMES))
+case("queue", "64 shared names with 100 waiting readers of all", 15, [*ALL, CLOCK],
+     queue_arguments(READERS_WAIT), lambda world: world.crowd(ALL, b"s" * NAMES))
 case("queue_slot", "1,024 permits that are held, each with a waiter but one", 15, [*slots(POOL, [0]), CLOCK],
      queue_arguments(str(PERMITS), number=777777), lambda world: world.permits(POOL, PERMITS),
      lambda world: all_slots_wait(world, 1, PERMITS))
 case("queue_slot", "the last of 1,024 permits is free, with a waiter", 15, [*slots(POOL, [0]), CLOCK],
-     queue_arguments(str(PERMITS), number=777777), lambda world: world.permits(POOL, PERMITS - 1, PERMITS - 1),
+     queue_arguments(str(PERMITS), number=777777),
+     lambda world: world.permits(POOL, PERMITS - 1, PERMITS - 1),
      lambda world: all_slots_wait(world, 1, PERMITS))
 case("raise", "64 names that 1,000 read", 3, [*ALL, CLOCK], (OURS, "2000000"),
      lambda world: world.share(ALL, MANY, first=999000))
 case("renew", "64 names, of which none is there", 3, ALL, (OURS, *RENEWAL))
 case("renew_each", "32 names, of which none is there", 2, BATCHED, each((), BATCH, *RENEWAL))
 case("renew_shared", "64 names become shared, with 100 waiting readers of all", 15, ALL,
-     (OURS, *RENEWAL, READERS_WAIT, "1"), lambda world: world.hold(ALL), lambda world: world.crowd(ALL, b"s" * NAMES))
-case("renew_shared", "64 names of 1,000 readers each, which are dead", 15, ALL, (OURS, *RENEWAL, READERS_WAIT, "0"),
-     lambda world: dead_readers(world, ALL))
+     (OURS, *RENEWAL, READERS_WAIT, "1"), lambda world: world.hold(ALL),
+     lambda world: world.crowd(ALL, b"s" * NAMES))
+case("renew_shared", "64 names of 1,000 readers each, which are dead", 15, ALL,
+     (OURS, *RENEWAL, READERS_WAIT, "0"), lambda world: dead_readers(world, ALL))
 case("renew_shared_each", "32 names of 1,000 readers each, which are dead", 15, BATCHED,
      each((), BATCH, *RENEWAL), lambda world: dead_readers(world, BATCHED))
 case("renew_slot", "the last of 1,024 permits", 0.5, slots(POOL, [PERMITS - 1]), (OURS, *RENEWAL),
@@ -256,13 +260,14 @@ case("release", "64 names with 100 waiting readers of all", 15, ALL, (OURS,),
      lambda world: world.hold(ALL), lambda world: world.crowd(ALL, b"s" * NAMES))
 case("release", "one name behind 10,000 dead waiters", 4, ONE, (OURS,),
      lambda world: world.hold(ONE), lambda world: world.dead(ONE, 10 * MANY))
-case("release_each", "32 names, each of whose first waiters waits for 63 others, too", 15, BATCHED, each((), BATCH),
-     lambda world: hold_each(world, BATCHED), lambda world: world.each_first_waits_for_many(BATCHED))
+case("release_each", "32 names, each of whose first waiters waits for 63 others, too", 15, BATCHED,
+     each((), BATCH), lambda world: hold_each(world, BATCHED),
+     lambda world: world.each_first_waits_for_many(BATCHED))
 case("release_slot", "1,024 permits, with 1,000 waiters for other slots", 6, slots(POOL, [0]), (OURS,),
      lambda world: world.permits(POOL, PERMITS), lambda world: all_slots_wait(world, 1, MANY, 0))
 
 
-# ---- Looks --------------------------------------------------------------------------------------------------------
+# ---- Looks -------------------------------------------------------------------------------------------------
 
 
 def waiters_for_many(world):
@@ -284,7 +289,7 @@ case("survey", "250 waiters for 64 names each", 8, [b""], ("0", str(KEYS), "1"),
 case("survey", "250 values of other software", 6, [b""], ("0", str(KEYS), "1"), values_of_others)
 
 
-# ---- Recipes ------------------------------------------------------------------------------------------------------
+# ---- Recipes -----------------------------------------------------------------------------------------------
 
 
 def observed(world):
@@ -296,7 +301,8 @@ def said(world):
 
 
 def barrier(world):
-    world.put_all(b"redlock:barrier:7:" + ONE[0], [(str(10 ** 14), b"t:" + token(i)) for i in range(PARTIES - 1)])
+    world.put_all(b"redlock:barrier:7:" + ONE[0],
+                  [(str(10 ** 14), b"t:" + token(i)) for i in range(PARTIES - 1)])
     world.put("ZADD", b"redlock:barrier:7:" + ONE[0], "+inf", f"of:{PARTIES}")
 
 
@@ -305,14 +311,15 @@ def arrivals(count):
 
 
 def latch(world, arrived):
-    for fact in (b"id:" + b"i" * 64, b"of:%d" % ARRIVALS, b"ends:%d" % 10 ** 14, b"run:" + world.run, b"put:1000"):
+    for fact in (b"id:" + b"i" * 64, b"of:%d" % ARRIVALS, b"ends:%d" % 10 ** 14, b"run:" + world.run,
+                 b"put:1000"):
         world.put("ZADD", b"redlock:latch:" + ONE[0], "1", fact)
     for arrival in arrivals(arrived):
         world.put("ZADD", b"redlock:latch:" + ONE[0], "0", b"a:" + arrival)
 
 
-case("announce", "64 kB to 1,000 observers", 6, ONE, (OURS, LIFE, "7", "1", VALUE), lambda world: world.hold(ONE),
-     observed)
+case("announce", "64 kB to 1,000 observers", 6, ONE, (OURS, LIFE, "7", "1", VALUE),
+     lambda world: world.hold(ONE), observed)
 case("unsay", "64 kB, with 1,000 observers", 6, ONE, (OURS, "7"), said, observed)
 case("observe", "64 kB, with 1,000 observers", 2, ONE, ("redlock:channel", LIFE), said, observed)
 case("arrive", "the last of 256 parties, with 1,000 observers", 6, ONE,
@@ -326,7 +333,7 @@ case("mend", "1,000 arrivals, with 1,000 observers", 15, ONE,
 case("drop", "of 1,000 arrivals", 1, ONE, (b"i" * 64, "0"), observed, lambda world: latch(world, 0))
 
 
-# ---- Connections --------------------------------------------------------------------------------------------------
+# ---- Connections -------------------------------------------------------------------------------------------
 
 
 def command(*words, most_ms=1, what=None):
@@ -346,7 +353,7 @@ command("SCRIPT", "LOAD", max((read_script(name)[0] for name in scripts()), key=
         what="LOAD of the longest")
 
 
-# ---- The test -----------------------------------------------------------------------------------------------------
+# ---- The test ----------------------------------------------------------------------------------------------
 
 
 class Connection:
@@ -417,7 +424,8 @@ class Cost(unittest.TestCase):
                 make(world)
             if kind.islower():
                 arguments = [self.run_id if it is RUN else it for it in arguments]
-                request = "EVALSHA", self.master.call("SCRIPT", "LOAD", read_script(kind)[0]), str(len(keys)), *keys, *arguments
+                sha = self.master.call("SCRIPT", "LOAD", read_script(kind)[0])
+                request = "EVALSHA", sha, str(len(keys)), *keys, *arguments
             self.master.call_all(world.commands)
             for channel in world.listeners:
                 asker.write(("SUBSCRIBE", channel))
@@ -437,7 +445,8 @@ class Cost(unittest.TestCase):
         world.dead(keys, 200 // len(keys))
         self.master.call_all(world.commands)
         sha = self.master.call("SCRIPT", "LOAD", read_script(kind)[0])
-        told = self.master.call("EVALSHA", sha, str(len(keys) + 1), *keys, CLOCK, OURS, "2000000", "1", "redlock:channel", *more)
+        told = self.master.call("EVALSHA", sha, str(len(keys) + 1), *keys, CLOCK, OURS, "2000000", "1",
+                                "redlock:channel", *more)
         self.assertEqual((told[0], told[3]), (b"0", b"0"))
         return self.master.call("ZRANK", b"redlock:queue:" + keys[-1], OURS) is None
 

@@ -27,9 +27,8 @@ while [ $i -lt $1 ]; do
 done
 """
 
-# The count is in two files. A writer writes one after the other, with a pause between; so a reader
-# that reads one after the other beside it finds two counts, or none for the moment between opening
-# and writing.
+# The count is in two files, and a writer pauses between them. A reader beside it finds two counts, or none
+# between opening and writing.
 WRITER = LOOP.replace("""
         rmdir""", """
         sleep 0.005
@@ -87,7 +86,7 @@ class Counter(Case):
         self.end(loop)
 
     def finish_all(self, loops):
-        """What each printed."""
+        """The output of each."""
         printed = []
         for loop in loops:
             out, told = loop.communicate(timeout=DEADLINE)

@@ -79,10 +79,12 @@ class Configuration(Case):
         config = self.servers[0].cli("CONFIG", "GET", "*").splitlines()
         config = dict(zip(config[::2], config[1::2]))
         self.assertEqual(config["maxmemory-policy"], "noeviction")
-        self.assertEqual((config["appendonly"], config["appendfsync"], config["save"]), ("yes", "everysec", ""))
+        self.assertEqual((config["appendonly"], config["appendfsync"], config["save"]),
+                         ("yes", "everysec", ""))
         self.assertGreater(int(config["maxmemory"]), 0)
         self.assertIn("role:master", self.servers[0].cli("INFO", "replication"))
-        self.assertNotRegex((self.servers[0].dir / "log").read_text(), r"(?i)\berror|deprecated|bad directive")
+        self.assertNotRegex((self.servers[0].dir / "log").read_text(),
+                            r"(?i)\berror|deprecated|bad directive")
 
     def test_nobody_gets_in_without_a_password(self):
         login, self.servers[0].login = self.servers[0].login, ()
@@ -94,7 +96,8 @@ class Configuration(Case):
     def test_a_lock_outlasts_a_restart_of_all_masters(self):
         self.redlock("nodes", "--adopt", status=0)
         stop = self.tmp / "stop"
-        run = self.spawn("run", "--ttl", "30s", "lock:kept", "--", "sh", "-c", f"until [ -e {stop} ]; do sleep 0.05; done")
+        run = self.spawn("run", "--ttl", "30s", "lock:kept", "--", "sh", "-c",
+                         f"until [ -e {stop} ]; do sleep 0.05; done")
         values = until(self.values, "it is held")
         for server in self.servers:
             server.end()
@@ -119,7 +122,8 @@ class Compose(Case):
     def test_five_that_share_nothing_but_the_machine(self):
         services = compose()["services"].values()
         self.assertEqual(len(services), 5)
-        data = [volume.split(":")[0] for service in services for volume in service["volumes"] if volume.endswith("/data")]
+        data = [volume.split(":")[0] for service in services for volume in service["volumes"]
+                if volume.endswith("/data")]
         self.assertEqual((len(set(data)), set(data)), (5, set(compose()["volumes"])))
         ports = [port for service in services for port in service["ports"]]
         self.assertEqual(len(set(ports)), 5)
@@ -192,12 +196,14 @@ class Kubernetes(Case):
 
     def test_there_is_memory_for_what_the_configuration_allows(self):
         allowed = re.search(r"^maxmemory (\w+)$", (DEPLOY / "redis.conf").read_text(), re.M)[1]
-        self.assertGreaterEqual(megabytes(container()["resources"]["limits"]["memory"]), 2 * megabytes(allowed))
+        self.assertGreaterEqual(megabytes(container()["resources"]["limits"]["memory"]),
+                                2 * megabytes(allowed))
 
     def test_no_replicas_and_no_sentinels(self):
         words = container()["command"]
         self.assertEqual(words, compose()["services"]["master-1"]["command"])
-        self.assertNotRegex((DEPLOY / "redis.conf").read_text(), r"(?m)^(replicaof|slaveof|sentinel|cluster-enabled)")
+        self.assertNotRegex((DEPLOY / "redis.conf").read_text(),
+                            r"(?m)^(replicaof|slaveof|sentinel|cluster-enabled)")
 
     def test_the_probe_tells_a_server_that_hangs(self):
         server = Deployed(*container()["command"])
@@ -213,7 +219,8 @@ class Kubernetes(Case):
 
     def probe(self, server, probe, timeout=DEADLINE):
         """In the container redis-cli finds the server on the usual port."""
-        (self.tmp / "redis-cli").write_text(f'#!/bin/sh\nPATH={os.environ["PATH"]}\nexec redis-cli -p {server.port} "$@"\n')
+        (self.tmp / "redis-cli").write_text(f'#!/bin/sh\nPATH={os.environ["PATH"]}\nexec redis-cli -p '
+                                            f'{server.port} "$@"\n')
         (self.tmp / "redis-cli").chmod(0o755)
         with subprocess.Popen(probe["exec"]["command"], env={"PATH": f"{self.tmp}:{os.environ['PATH']}"},
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

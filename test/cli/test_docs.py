@@ -1,5 +1,4 @@
-"""What the documents tell a reader to type: each `redlock ...` there is understood by the command; and each
-file that they name exists."""
+"""The commands in documents: redlock understands each `redlock ...` there, and each named file exists."""
 
 import re
 import shlex
@@ -9,7 +8,7 @@ from harness import ROOT, Case, environment
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("doc/*.md"), *ROOT.glob("doc/design/*.md"),
                     *ROOT.glob("doc/man/*.scd"),
                     *(path for path in ROOT.glob("deploy/**/*") if path.is_file())])
-# What may stand before the word in a line of shell, of cron or of a unit.
+# Words that may precede it in a line of shell, of cron or of a unit.
 BEFORE = re.compile(r"|<?\(|&&|;|then|until|if|exec|root|\w+=.*")
 END = {"|", "&&", ";", ")", "<", ">", ">>", "&"}
 FOLDERS = "bench|cluster-scripts|cmake|completions|deploy|doc|examples|include|lib|test|tools"
@@ -19,7 +18,8 @@ WOULD_BE = re.compile(r".*NAME.*|lib/wire/scripts/check\.lua")
 
 
 def lines_of_code(path):
-    """What is set as code: indented by four more than the text around it, or a comment of a file of deploy/."""
+    """The code of a document: indented by four more than the text around it, or a comment of a file of
+    deploy/."""
     indent, fenced = 0, None
     shell = ("sh", "bash", "text") if path.suffix == ".scd" else ("sh", "bash")
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -37,7 +37,8 @@ def lines_of_code(path):
 
 def words_of(text):
     """As a shell would cut them; nothing for what is no shell."""
-    lexer = shlex.shlex(text.replace("$(", " ( ").replace("ExecStart=", ""), posix=True, punctuation_chars=True)
+    lexer = shlex.shlex(text.replace("$(", " ( ").replace("ExecStart=", ""), posix=True,
+                        punctuation_chars=True)
     lexer.whitespace_split = True
     try:
         return list(lexer)
@@ -61,8 +62,8 @@ def told():
 
 
 def without_masters(arguments):
-    """So that no master is looked for: the list is wrong, which is found after the command line was read. There is
-    no terminal, on which `break` would ask, nor a shell that puts numbers in."""
+    """With a wrong list the command looks for no master, and says so after it has read the command line.
+    There is no terminal for the question of `break`, and no shell that puts numbers in."""
     for option in "--nodes", "--nodes-file":
         if option in arguments:
             at = arguments.index(option)
@@ -97,7 +98,8 @@ class Documents(Case):
 
     def test_each_field_that_is_named_exists(self):
         headers = [path.read_text() for path in ROOT.glob("include/**/*.h")]
-        fields = {word for text in headers for word in re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", text, flags=re.S))}
+        fields = {word for text in headers
+                  for word in re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", text, flags=re.S))}
         for text in [*headers, *(path.read_text() for path in DOCUMENTS)]:
             for name in re.findall(r"\boptions\.([a-z_]{2,})", text):
                 with self.subTest(name=name):

@@ -32,7 +32,7 @@ class Doctor(Case):
         self.down(node, text, advice, status=78, state="refused")
 
     def down(self, node, text, advice, status=69, state="down"):
-        """The master is not up; people and programs are told the reason and the advice."""
+        """The master is not up; people and programs learn the reason and the advice."""
         found = self.examine(node, status=status)
         self.assertEqual((found["state"], found["grants"]), (state, None))
         self.assertIn(text, found["text"])

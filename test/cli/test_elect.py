@@ -1,4 +1,4 @@
-"""redlock elect and leader: who leads, what is announced, and who hears it."""
+"""redlock elect and leader: leading, announcing and observing."""
 # rule: E1
 
 import signal
@@ -108,7 +108,8 @@ class Elect(ClusterCase):
         result = self.redlock("elect", "--again", "--ttl", "20s", self.name, "--", "sh", "-c",
                               f"[ -e '{self.tmp}/led' ] && exit 7; echo > '{self.tmp}/led'; {steal}",
                               env=self.env(**passwords), status=7)
-        self.assertIn("no quorum of masters has it any more: it expired, was given back or broken", result.err)
+        self.assertIn("no quorum of masters has it any more: it expired, was given back or broken",
+                      result.err)
 
     def test_a_signal_ends_it_with_again_too(self):
         job = self.elect("--again")

@@ -59,12 +59,13 @@ class GuardianCase(ProcessCase, ClusterCase):
         return self.env(ASAN_OPTIONS="detect_leaks=0")
 
     def slow_down(self, pid, call, ms):
-        """Each such call of that process takes so long."""
+        """Delays each such call of that process."""
         slow = ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e"]
         if not shutil.which("strace") or subprocess.run([*slow, "inject=chdir:delay_exit=1", "true"],
                                                         check=False).returncode:
             self.skipTest("strace is not there, or may not trace")
-        self.addCleanup(self.end, subprocess.Popen([*slow, f"inject={call}:delay_exit={ms}000", "-p", str(pid)]))
+        self.addCleanup(self.end,
+                        subprocess.Popen([*slow, f"inject={call}:delay_exit={ms}000", "-p", str(pid)]))
         until(lambda: "TracerPid:\t0" not in Path(f"/proc/{pid}/status").read_text(), "it is slow")
 
     def guardian(self, process):
@@ -120,7 +121,7 @@ class Rounds(GuardianCase):
 
 
 class Cgroups(GuardianCase):
-    """The same with a cgroup for the command, and where none can be had."""
+    """The command has a cgroup, or cannot have one."""
 
     def setUp(self):
         super().setUp()
@@ -253,11 +254,12 @@ class Frozen(GuardianCase):
                   "-e", "inject=socketpair:delay_exit=2200000:when=1"]
         if not shutil.which("strace") or subprocess.run([*stands, "true"], check=False).returncode:
             self.skipTest("strace is not there, or may not trace")
-        done = subprocess.run([*stands, REDLOCK, *self.patience, *arguments, "--ttl", "2s", self.name, "--", "sh",
-                               "-c", script], env=self.env_without_leaks(), text=True, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=30)
+        done = subprocess.run([*stands, REDLOCK, *self.patience, *arguments, "--ttl", "2s", self.name, "--",
+                               "sh", "-c", script], env=self.env_without_leaks(), text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
         self.assertEqual(done.returncode, status, done.stderr)
-        self.assertIn("cannot run sh: the lease was about to end, as this process did not run in time", done.stderr)
+        self.assertIn("cannot run sh: the lease was about to end, as this process did not run in time",
+                      done.stderr)
         self.assertNotIn("AFTER the lease", done.stderr)
         return done.stdout
 
@@ -293,7 +295,8 @@ class Frozen(GuardianCase):
 
     def test_many_in_the_tree(self):
         """Chains of daemons, each of a session of its own."""
-        chain = "echo $$ >> \"$0/all\"; [ $1 -gt 0 ] && (setsid sh \"$0/chain\" \"$0\" $(($1 - 1)) &); exec sleep 60"
+        chain = ('echo $$ >> "$0/all"; [ $1 -gt 0 ] && (setsid sh "$0/chain" "$0" $(($1 - 1)) &); '
+                 "exec sleep 60")
         (self.tmp / "chain").write_text(chain.replace("$1", "$2").replace("$0", "$1"))
         process = self.start("sh \"$0/chain\" \"$0\" 20 & sh \"$0/chain\" \"$0\" 20 & wait", "--ttl", "2s")
         everyone = self.tmp / "all"
@@ -419,9 +422,9 @@ class TheGuardian(GuardianCase):
     def test_is_killed_where_there_were_children_before(self):
         """A shell that became `redlock run` had some; they are not of the command."""
         become = f"sleep 60 >/dev/null 2>&1 & echo $! > '{self.tmp}/before'; exec \"$@\""
-        process = subprocess.Popen(["sh", "-c", become, "-", REDLOCK, *self.patience, "run", self.name, "--", "sh",
-                                    "-c", FAMILY, str(self.tmp)], env=self.env(), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(["sh", "-c", become, "-", REDLOCK, *self.patience, "run", self.name, "--",
+                                    "sh", "-c", FAMILY, str(self.tmp)], env=self.env(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.end, process)
         pids, before = self.family(), self.pid("before")
         os.kill(facts(pids[0])[1], signal.SIGKILL)
@@ -465,11 +468,12 @@ class TheGuardian(GuardianCase):
 
 
 class Left(GuardianCase):
-    """What the command leaves in the background."""
+    """Background processes that the command leaves."""
 
     def test_is_asked_to_end(self):
         result = self.redlock("run", self.name, "--", "sh", "-c",
-                              POLITE + 'until [ -s "$0/daemon" ]; do :; done; exit 4', str(self.tmp), status=4)
+                              POLITE + 'until [ -s "$0/daemon" ]; do :; done; exit 4', str(self.tmp),
+                              status=4)
         self.assertFalse(alive(self.pid("daemon")))
         self.assertEqual(result.err, "redlock: what the command left behind was ended: --leave-children "
                                      "lets it run on\n")
@@ -478,7 +482,8 @@ class Left(GuardianCase):
     def test_has_a_moment_to_end_by_itself(self):
         """As `exec > >(tee log)` needs it."""
         script = ("(setsid sh -c 'trap \"date +%s%3N; exit\" TERM; echo $$ > \"$0/daemon\"; "
-                  "while :; do sleep 0.01; done' \"$0\" &); until [ -s \"$0/daemon\" ]; do :; done; date +%s%3N")
+                  "while :; do sleep 0.01; done' \"$0\" &); until [ -s \"$0/daemon\" ]; do :; done; date "
+                  "+%s%3N")
         out = self.redlock("run", self.name, "--", "sh", "-c", script, str(self.tmp), status=0).out
         ended, asked = map(int, out.split())
         self.assertGreaterEqual(asked - ended, 190)
@@ -486,9 +491,10 @@ class Left(GuardianCase):
     def test_what_it_starts_to_end_itself_is_not_asked(self):
         """A handler's own commands, as `rm` or `date`, are to do their work."""
         (self.tmp / "daemon").write_text("trap 'for i in 1 2 3 4 5 6 7 8 9; do /bin/true || exit; done; "
-                                         "echo done; exit' TERM\necho $$ >> \"$0.pids\"\nwhile :; do :; done\n")
-        script = ('for i in 1 2 3 4; do setsid sh "$0/daemon" & done; for i in $(seq 300); do sleep 60 & done; '
-                  'until [ "$(cat "$0"/daemon.pids | wc -l)" = 4 ]; do :; done')
+                                         "echo done; exit' TERM\necho $$ >> \"$0.pids\"\nwhile :; do :; "
+                                         "done\n")
+        script = ('for i in 1 2 3 4; do setsid sh "$0/daemon" & done; for i in $(seq 300); do sleep 60 & '
+                  'done; until [ "$(cat "$0"/daemon.pids | wc -l)" = 4 ]; do :; done')
         out = self.redlock("run", self.name, "--", "sh", "-c", script, str(self.tmp), status=0).out
         self.assertEqual(out, 4 * "done\n")
 
@@ -498,8 +504,8 @@ class Left(GuardianCase):
 
     def test_many_that_end_by_themselves(self):
         """All are buried, though the guardian hears of them together."""
-        process = self.start("echo $$ > \"$0/command\"; read x; for i in $(seq 40); do (setsid true &); done; exit 5",
-                             stdin=subprocess.PIPE)
+        process = self.start("echo $$ > \"$0/command\"; read x; for i in $(seq 40); do (setsid true &); "
+                             "done; exit 5", stdin=subprocess.PIPE)
         self.pid("command")
         guardian = self.guardian(process)
         os.kill(guardian, signal.SIGSTOP)
@@ -530,26 +536,28 @@ class Left(GuardianCase):
                   "    time.sleep(60)\n"
                   "threading.Thread(target=tell).start()\n"
                   "ctypes.CDLL(None).pthread_exit(None)\n")
-        process = self.start(f"\"{sys.executable}\" -c \"$P\" >/dev/null 2>&1; until [ -s \"$0/daemon\" ]; do sleep 0.01; done; exit 4",
-                             env=self.env(D=str(self.tmp), P=daemon))
+        process = self.start(f"\"{sys.executable}\" -c \"$P\" >/dev/null 2>&1; until [ -s \"$0/daemon\" ]; "
+                             "do sleep 0.01; done; exit 4", env=self.env(D=str(self.tmp), P=daemon))
         pid = self.pid("daemon")
         told = self.finish(process, 4).err
         self.assertNotIn("cannot be ended", told)
         self.assertFalse(Path(f"/proc/{pid}").exists())
 
     def test_one_that_forks_without_end(self):
-        """More is to be buried than there is time for, and what is due is done all the same."""
-        forks = ("trap '' TERM; echo $$ > \"$0/daemon\"; i=0; while [ $i -lt 600 ]; do (true &); sleep 0.005; "
-                 "i=$((i + 1)); done")
-        process = self.start("(setsid sh -c \"$FORKS\" \"$0\" >/dev/null 2>&1 &); echo $$ > \"$0/command\"; read x",
-                             "--kill-after", "300ms", stdin=subprocess.PIPE, env=self.env(FORKS=forks))
+        """There is no time to bury all of them, and due work does not wait for that."""
+        forks = ("trap '' TERM; echo $$ > \"$0/daemon\"; i=0; while [ $i -lt 600 ]; do (true &); sleep "
+                 "0.005; i=$((i + 1)); done")
+        process = self.start("(setsid sh -c \"$FORKS\" \"$0\" >/dev/null 2>&1 &); echo $$ > \"$0/command\"; "
+                             "read x", "--kill-after", "300ms", stdin=subprocess.PIPE,
+                             env=self.env(FORKS=forks))
         self.family()
         self.slow_down(self.guardian(process), "wait4", 10)
         self.assertIn("had not ended 300 ms after it was asked to", self.let_end(process, 1).err)
 
     def test_is_told_by_who_is_late(self):
         """All are gone while `run` still looks at how the command ended."""
-        process = self.start(POLITE + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x; exit 4',
+        process = self.start(POLITE
+                             + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x; exit 4',
                              stdin=subprocess.PIPE, env=self.env_without_leaks())
         self.family()
         self.slow_down(process.pid, "read", 1000)
@@ -571,8 +579,8 @@ class Left(GuardianCase):
         self.assert_free(self.name)
 
     def frozen_and_left(self):
-        process = self.start(DAEMON + 'sleep 60 >/dev/null 2>&1 & echo $! > "$0/group"; ' + STUBBORN.format("command"),
-                             "--leave-children", "--ttl", "2s")
+        process = self.start(DAEMON + 'sleep 60 >/dev/null 2>&1 & echo $! > "$0/group"; '
+                             + STUBBORN.format("command"), "--leave-children", "--ttl", "2s")
         return process, [self.pid("command"), self.pid("group")], self.pid("daemon")
 
     def test_its_group_is_guarded_all_the_same(self):
@@ -592,23 +600,26 @@ class Left(GuardianCase):
 
 
 class Proc(GuardianCase):
-    """There is no /proc, or it is another pid namespace's: who has left the group is not found there."""
+    """There is no /proc, or it is another pid namespace's: a process that has left the group is not found
+    there."""
 
     def ends_with(self, script):
         """/proc is an empty folder for the command and the guardian, and there are no cgroups."""
         private = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
-                   "if [ -d /sys/fs/cgroup ]; then mount -t tmpfs none /sys/fs/cgroup; fi && exec \"$@\"", "-"]
+                   "if [ -d /sys/fs/cgroup ]; then mount -t tmpfs none /sys/fs/cgroup; fi && exec \"$@\"",
+                   "-"]
         if subprocess.run([*private, "mount", "-t", "tmpfs", "none", "/proc"], check=False,
                           stderr=subprocess.DEVNULL).returncode:
             self.skipTest("no mount namespaces that we may make")
-        process = subprocess.Popen([*private, REDLOCK, *self.patience, "run", "--kill-after", "200ms", self.name, "--",
-                                    "sh", "-c", f"{DAEMON} until [ -s \"$0/daemon\" ]; do sleep 0.01; done; mount -t tmpfs "
-                                    f"none /proc && {script} exit 3", str(self.tmp)], env=self.env_without_leaks(),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([*private, REDLOCK, *self.patience, "run", "--kill-after", "200ms",
+                                    self.name, "--", "sh", "-c", f"{DAEMON} until [ -s \"$0/daemon\" ]; do "
+                                    f"sleep 0.01; done; mount -t tmpfs none /proc && {script} exit 3",
+                                    str(self.tmp)], env=self.env_without_leaks(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.end, process)
         pid = self.pid("daemon")
-        self.assertIn("redlock: processes of the command run on, as /proc does not show them and they cannot be ended\n",
-                      self.finish(process, 3).err)
+        self.assertIn("redlock: processes of the command run on, as /proc does not show them and they cannot "
+                      "be ended\n", self.finish(process, 3).err)
         self.assertTrue(alive(pid))
 
     def test_there_is_none(self):
@@ -640,9 +651,10 @@ class Setuid(GuardianCase):
 
     def start_as_nobody(self, script, *options, **more):
         """$0 becomes root, in the script."""
-        process = subprocess.Popen(["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
-                                    self.redlock_path, *self.patience, "run", *options, self.name, "--", "sh",
-                                    "-c", f"become() {{ exec '{self.become}' --reuid 0 --regid 0 --clear-groups "
+        process = subprocess.Popen(["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY),
+                                    "--clear-groups", self.redlock_path, *self.patience, "run", *options,
+                                    self.name, "--", "sh", "-c",
+                                    f"become() {{ exec '{self.become}' --reuid 0 --regid 0 --clear-groups "
                                     f"\"$@\"; }}; {script}", f"{self.tmp}/pids"],
                                    env=self.env(REDLOCK_NODES=self.cluster.nodes), stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
@@ -657,12 +669,13 @@ class Setuid(GuardianCase):
         return pid
 
     def test_what_cannot_be_ended_is_told(self):
-        process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl", "2s")
+        process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl",
+                                       "2s")
         pid = self.other_users("command")
         self.cluster.each_cli("SET", self.name, "thief")
         told = self.finish(process, 76).err
-        self.assertIn("redlock: processes of the command run on, as they belong to another user and cannot be "
-                      f"ended: 1, one of them {pid}\n", told)
+        self.assertIn("redlock: processes of the command run on, as they belong to another user and cannot "
+                      f"be ended: 1, one of them {pid}\n", told)
         self.assertTrue(alive(pid))
 
     def test_what_is_ours_below_it_is_ended(self):
@@ -678,7 +691,8 @@ class Setuid(GuardianCase):
 
     def test_what_it_leaves(self):
         process = self.start_as_nobody('(echo $(sh -c "echo \\$PPID") > "$0/daemon"; '
-                                       "become sleep 60 >/dev/null 2>&1) & read x; exit 3", "--kill-after", "200ms")
+                                       "become sleep 60 >/dev/null 2>&1) & read x; exit 3", "--kill-after",
+                                       "200ms")
         pid = self.other_users("daemon")
         told = self.let_end(process, 3).err
         self.assertIn(f"cannot be ended: 1, one of them {pid}\n", told)
@@ -694,8 +708,8 @@ class Setuid(GuardianCase):
         os.setxattr(folder, "user.delegate", b"1")
         for it in (folder, folder / "cgroup.procs"):
             os.chown(it, NOBODY, NOBODY)
-        process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl", "2s",
-                                       preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
+        process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl",
+                                       "2s", preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
         pid = self.other_users("command")
         self.cluster.each_cli("SET", self.name, "thief")
         told = self.finish(process, 76).err

@@ -1,4 +1,4 @@
-"""redlock latch: who arrives, who waits, and what each is told."""
+"""redlock latch: arriving and waiting, and the outcome of each."""
 
 import re
 
@@ -17,7 +17,7 @@ class Latch(ClusterCase):
         return self.redlock("latch", "count", self.name, status=0).out
 
     def waiters(self):
-        """The number of channels that are told of a change, on each master."""
+        """Channels that hear of a change, on each master."""
         return list(map(int, self.cluster.each_cli("ZCARD", f"redlock:observers:{self.name}")))
 
     def test_opens_when_all_have_arrived(self):
@@ -55,7 +55,8 @@ class Latch(ClusterCase):
 
     def test_its_life_is_over(self):
         self.make(1, "--life", "1s")
-        until(lambda: set(self.cluster.each_cli("EXISTS", f"redlock:latch:{self.name}")) == {"0"}, "the latch is gone")
+        until(lambda: set(self.cluster.each_cli("EXISTS", f"redlock:latch:{self.name}")) == {"0"},
+              "the latch is gone")
         for action in ("arrive", "wait", "count"):
             self.redlock("latch", action, self.name, status=76)
         self.make(1)

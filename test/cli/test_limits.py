@@ -1,4 +1,4 @@
-"""What the command does where the machine has no more descriptors, or no more watches."""
+"""The command on a machine without free descriptors, or without free watches."""
 
 import resource
 import shutil

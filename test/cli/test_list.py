@@ -1,4 +1,4 @@
-"""list: who holds what, and who waits for what; among many keys of other software; what it cannot see."""
+"""list: holders and waiters, among many keys of other software; and keys that it cannot see."""
 # rule: N3, N5
 
 import os
@@ -136,7 +136,8 @@ class Lists(ClusterCase):
                          (token, 2, True, "partly_held"))
         self.assertTrue(found["other-software-2"]["foreign"])
         found = holders(self.list("--foreign"))
-        self.assertEqual(set(found), {"rest", "other-software-1", "other-software-2", "ours", "redlock:permits"})
+        self.assertEqual(set(found),
+                         {"rest", "other-software-1", "other-software-2", "ours", "redlock:permits"})
         text = self.redlock("list", "--foreign", status=0).out
         self.assertIn("  holds 'partial' on 2 of 5 masters (partial: no quorum), ", text)
         self.assertIn("other-software-1 (foreign: not a value of redlock)\n  holds 'theirs' on 5 of 5",
@@ -144,7 +145,7 @@ class Lists(ClusterCase):
         self.assertNotIn("no lock", text)
 
     def test_what_is_partial_is_looked_at_again(self):
-        """It may have changed hands meanwhile.  Who holds it, and for how long, is read at each look."""
+        """The lock may have changed hands meanwhile: each look reads the holder and its time anew."""
         self.cluster.cli(1, "SET", "partial", f"{'A' * 22}:rest", "PX", "30000")
         self.cluster.cli(1, "CONFIG", "RESETSTAT")
         self.assertTrue(holders(self.list())["rest"]["holds"][0]["partial"])
@@ -334,8 +335,8 @@ class Missing(Case):
         env = self.env(REDLOCK_NODES=through(self.cluster, [endless]))
         told = self.redlock("list", status=0, env=env)
         self.assertIn("  holds 'a' on 5 of 5 masters, ", told.out)
-        self.assertIn(f":{endless.port}: it takes far longer than the others; what is there alone is not shown",
-                      told.err)
+        self.assertIn(f":{endless.port}: it takes far longer than the others; what is there alone is not "
+                      "shown", told.err)
         nodes = self.redlock("list", "--json", status=0, env=env).json["nodes"]
         self.assertEqual([node["code"] for node in nodes], ["REDLOCK_E_UNAVAILABLE"] + ["REDLOCK_OK"] * 4)
 

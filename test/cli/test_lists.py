@@ -1,7 +1,7 @@
-"""Lists with wrong entries: a replica, one server twice, a node of a cluster, several servers behind one address.
+"""Lists with wrong entries: a replica, one server twice, a node of a cluster, several servers at one address.
 
-Each counts as a master that is down, for every command alike, and is said; status 78 where the others are no quorum.
-"""
+For every command each such entry counts as a master that is down, with a message. The status is 78 where the
+others are no quorum."""
 # rule: M1, Q11
 
 
@@ -25,7 +25,8 @@ class Wrong(ClusterCase):
         cls.replicas = [cls.server(f"replicaof 127.0.0.1 {first}") for _ in range(2)]
         cls.nodes = [cls.server("cluster-enabled yes") for _ in range(2)]
         password = cls.cluster.passwords[0]
-        cls.entries = {"replica": [it.uri() for it in cls.replicas], "cluster": [it.uri() for it in cls.nodes],
+        cls.entries = {"replica": [it.uri() for it in cls.replicas],
+                       "cluster": [it.uri() for it in cls.nodes],
                        "twice": [f"redis://:{password}@localhost:{first}",
                                  f"unix://:{password}@{cls.cluster.dir}/master-1/redis.sock"]}
 
@@ -46,7 +47,8 @@ class Wrong(ClusterCase):
             env, said = self.env(REDLOCK_NODES=nodes), f"has no vote: it {WRONG[kind]}"
             with self.subTest(kind=kind):
                 self.assertIn(said, self.redlock("run", "a", "--", "true", env=env, status=0).err)
-                self.assertNotIn("no vote", self.redlock("run", "-q", "a", "--", "true", env=env, status=0).err)
+                self.assertNotIn("no vote",
+                                 self.redlock("run", "-q", "a", "--", "true", env=env, status=0).err)
                 token = self.redlock("lock", "a", env=env, status=0).out.strip()
                 self.assertIn("a", self.redlock("status", "a", env=env, status=0).out)
                 self.assertIn("a", self.redlock("list", env=env).out)
@@ -71,11 +73,13 @@ class Wrong(ClusterCase):
         for kind, nodes in self.each(1):
             env = self.env(REDLOCK_NODES=nodes)
             for command in (["run", "a", "--", "false"], ["run", "--wait", "forever", "a", "--", "false"],
-                            ["lock", "a"], ["extend", "--token", NOBODY, "a"], ["unlock", "--token", NOBODY, "a"],
+                            ["lock", "a"], ["extend", "--token", NOBODY, "a"],
+                            ["unlock", "--token", NOBODY, "a"],
                             ["elect", "a", "--", "false"], ["status", "a"], ["list"],
                             ["break", "--yes", "--holder", NOBODY, "a"], ["leader", "a"],
                             ["latch", "create", "--arrivals", "1", "a"], ["latch", "arrive", "a"],
-                            ["latch", "wait", "a"], ["latch", "count", "a"], ["barrier", "--parties", "1", "a"]):
+                            ["latch", "wait", "a"], ["latch", "count", "a"],
+                            ["barrier", "--parties", "1", "a"]):
                 with self.subTest(kind=kind, command=command):
                     told = self.redlock(*command, env=env, status=78).err
                     self.assertIn(WRONG[kind], told)
@@ -126,7 +130,8 @@ class Promoted(Case):
         self.servers[0].resume()
 
     def comes_back_from(self, source):
-        """The third master lost the lock, though it runs on, so it abstains: the first one alone is no quorum."""
+        """The third master lost the lock without a restart, so it abstains: the first one alone is no
+        quorum."""
         self.follow(self.servers[2], source)
         self.servers[2].cli("REPLICAOF", "NO", "ONE")
         told = self.redlock("run", "a", "--", "true", env=self.list, status=75).err
@@ -149,12 +154,13 @@ class Promoted(Case):
             self.comes_back_from(standby)
 
     def test_was_adopted(self):
-        """What was said of the process does not hold of the data of another."""
+        """The word about a process does not hold for the data of another."""
         self.start()
         standby = self.servers[3]
         self.follow(standby, self.servers[2])
         standby.cli("REPLICAOF", "NO", "ONE")
-        until(lambda: self.redlock("run", "b", "--", "true", env=self.of(standby)).status == 0, "its own quarantine is over")
+        until(lambda: self.redlock("run", "b", "--", "true", env=self.of(standby)).status == 0,
+              "its own quarantine is over")
         self.lock_on_bare_quorum()
         self.comes_back_from(standby)
 

@@ -80,7 +80,8 @@ class Lock(ClusterCase):
         may_renew("-")
         self.redlock("unlock", "--token", token, self.name, status=0)
         told = self.finish(waiter, 0)
-        self.assertRegex(told.err, r"^redlock: locked for [0-2]\S* m?s only: too few masters renewed it to its ttl; "
+        self.assertRegex(told.err,
+                         r"^redlock: locked for [0-2]\S* m?s only: too few masters renewed it to its ttl; "
                                    r"extend it, or unlock it\n$")
         self.redlock("unlock", "--token", told.out.strip(), self.name, status=0)
 
@@ -295,8 +296,8 @@ class Outages(ClusterCase):
     patience = ("--request-timeout", "2s")
 
     def lock_on(self, name, masters):
-        """The token, if all these have it: a lock is had as soon as a quorum has it, and a master that was
-        not connected by then is not asked any more."""
+        """The token, if all these have it. A lock ends with a quorum, and asks no master that connects
+        later."""
         token = self.lock(name)
         if all(self.cluster.cli(master, "GET", name) for master in masters):
             return token

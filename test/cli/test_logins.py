@@ -1,4 +1,4 @@
-"""A password that is changed on the masters and in the file: what runs for long goes on, without a restart."""
+"""A password changes on the masters and in the file: long-running commands go on, without a restart."""
 # rule: K18
 
 import os
@@ -10,7 +10,8 @@ from server import Server
 
 
 class Rotation(Case):
-    """The masters begin without a password, so that the first one is wanted (NOAUTH); then it is wrong (WRONGPASS)."""
+    """The masters begin without a password. So the client's first one is wanted (NOAUTH), later wrong
+    (WRONGPASS)."""
 
     count = 3
 
@@ -110,7 +111,8 @@ class Rotation(Case):
             self.change(password)
             self.cut_off(*cut_off)
             self.write(f":{password}@")
-            until(lambda: self.alive(holder) and min(self.clients()) == 3, "both are back, and the waiter listens")
+            until(lambda: self.alive(holder) and min(self.clients()) == 3,
+                  "both are back, and the waiter listens")
         self.assertFalse(ran.exists())
         holder.terminate()
         self.started(ran)
@@ -140,7 +142,8 @@ class Rotation(Case):
         gone = self.servers[0]
         until(lambda: f"{gone.node}: denies the login, which stays: {self.path} does not list it"
               in self.told.read_text(), "it is told")
-        for text, why in ("redis://:other@", "the host is missing"), (None, "No such file"), ("pipe", "no plain file"):
+        for text, why in (("redis://:other@", "the host is missing"), (None, "No such file"),
+                          ("pipe", "no plain file")):
             self.path.unlink(missing_ok=True)
             if text == "pipe":
                 os.mkfifo(self.path)

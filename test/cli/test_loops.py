@@ -54,7 +54,7 @@ class Loops(ClusterCase):
         lines = out.splitlines()
         self.assertEqual((status, err), (0, ""), out)
         self.assertRegex(lines[0], "^acquired")
-        # Masters may be slow meanwhile, which is told in between.
+        # Slow masters may add reports in between.
         self.assertEqual(re.findall(r"^\d+ to go", out, re.MULTILINE),
                          [f"{left} to go" for left in range(10, 0, -1)])
         self.assertRegex(lines[-1], "^released")

@@ -93,13 +93,15 @@ class Outage(Case):
 
     def test_two_restart_and_a_third_dies(self):
         """A master that abstains says that the name is free, as it may have forgotten it."""
-        process = self.spawn("run", "--ttl", f"{TTL_MS}ms", self.name, "--", "sh", "-c", POLITE, str(self.clock))
+        process = self.spawn("run", "--ttl", f"{TTL_MS}ms", self.name, "--", "sh", "-c", POLITE,
+                             str(self.clock))
         self.started(self.clock)
         self.await_renewal()
         self.cluster.call("restart", "1", "2", "--empty")
         self.cluster.kill(3)
         told = self.finish(process, 76).err
-        reasons = dict(line.strip().split(": ", 1) for line in told.splitlines() if line.startswith("  127.0.0.1:"))
+        reasons = dict(line.strip().split(": ", 1) for line in told.splitlines()
+                       if line.startswith("  127.0.0.1:"))
         self.assertLessEqual(set(self.cluster.shown[:3]), set(reasons), told)
         for node in self.cluster.shown[:2]:
             self.assertRegex(reasons[node], r"^restarted, abstains \S+ s more$")
@@ -174,8 +176,8 @@ class Others(ClusterCase):
 
     def test_a_command_that_is_stopped_goes_on_to_clean_up(self):
         result = self.redlock("run", "--max-hold", "1s", self.name, "--", "sh", "-c",
-                              "trap 'echo cleaned up; exit' TERM; kill -STOP $$; while :; do sleep 0.01; done",
-                              status=76, start_new_session=True)
+                              "trap 'echo cleaned up; exit' TERM; kill -STOP $$; while :; do sleep 0.01; "
+                              "done", status=76, start_new_session=True)
         self.assertEqual(result.out, "cleaned up\n")
 
     def test_lost_but_ended_well(self):
@@ -220,7 +222,8 @@ class Others(ClusterCase):
         self.started(marker)
         self.delete()
         result = self.finish(process, 76)
-        self.assertIn("no quorum of masters has it any more: it expired, was given back or broken", result.err)
+        self.assertIn("no quorum of masters has it any more: it expired, was given back or broken",
+                      result.err)
         self.assertIn("redlock: the lease is gone; ending the command: SIGKILL now\n", result.err)
         self.assertRegex(result.err, r"was ended \d+ ms AFTER the lease was found gone: somebody")
 
@@ -231,5 +234,6 @@ class Others(ClusterCase):
                                        f"SET {self.name} thief >&2;"
                                        for i, port in enumerate(self.cluster.ports)),
                               env=self.env(**passwords), status=76)
-        self.assertIn("no quorum of masters has it any more: it expired, was given back or broken", result.err)
+        self.assertIn("no quorum of masters has it any more: it expired, was given back or broken",
+                      result.err)
         self.assertEqual(self.cluster.values(self.name), ["thief"] * 5)

@@ -14,8 +14,8 @@ MADE = os.environ.get("MANUALS") or str(ROOT / "build" / "man")
 SOURCES = sorted((ROOT / "doc" / "man").glob("*.scd"))
 PAGES = [source.stem for source in SOURCES]  # as redlock-run.1
 
-# What mandoc says of every page that scdoc makes, for scdoc writes a paragraph before and after
-# each heading and each indented block: in what is shown they come to nothing.
+# mandoc reports them for every page, because scdoc puts a paragraph around each heading and each indented
+# block. They do not show.
 FALSE_ALARMS = ("skipping paragraph macro: PP empty", "skipping paragraph macro: PP after SH")
 
 # In the README, but not of the command: of the scripts, and of the build.
@@ -29,7 +29,7 @@ def mandoc(*arguments):
 
 
 def commands():
-    """What --help is of: all commands, as (), and each; with its page."""
+    """The subjects of --help: all commands, as (), and each; with its page."""
     return [((), "redlock.1"), *(((command,), f"redlock-{command}.1") for command in told.commands())]
 
 
@@ -46,9 +46,10 @@ def section(page, title):
 
 
 def heads(page, title):
-    """What is explained in a section: each line that an indented one follows."""
+    """The terms that a section explains: each line before an indented one."""
     lines = section(page, title)
-    return [line for line, after in zip(lines, lines[1:]) if not line.startswith(" ") and after.startswith(" ")]
+    return [line for line, after in zip(lines, lines[1:])
+            if not line.startswith(" ") and after.startswith(" ")]
 
 
 def tags(page, title):
@@ -80,11 +81,12 @@ class Manual(Case):
                 self.assertEqual([line for line in said if not line.endswith(FALSE_ALARMS)], [])
 
     def test_groff_has_nothing_to_say(self):
-        """It is what `man` calls, and is told to set a page as on paper, too."""
+        """`man` calls it, and a page on paper needs it too."""
         for page in PAGES:
             for device in ("utf8", "ps"):
                 with self.subTest(page=page, device=device):
-                    done = subprocess.run(["groff", "-t", "-man", "-ww", "-Z", f"-T{device}", f"{MADE}/{page}"],
+                    done = subprocess.run(["groff", "-t", "-man", "-ww", "-Z", f"-T{device}",
+                                           f"{MADE}/{page}"],
                                           text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                           timeout=DEADLINE)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -104,7 +106,8 @@ class Manual(Case):
 
     def test_each_page_is_of_a_command(self):
         pages = {page for _, page in commands()} | {"redlock.7", "libredlock.3"}
-        self.assertEqual(set(PAGES) - pages, set(), "these are of no command: remove their sources from doc/man")
+        self.assertEqual(set(PAGES) - pages, set(),
+                         "these are of no command: remove their sources from doc/man")
 
     def test_synopsis(self):
         def check(command, page):
@@ -172,5 +175,6 @@ class Manual(Case):
     def test_example_compiles(self):
         code = "\n".join(section("libredlock.3", "EXAMPLE"))
         code = code[code.index("#include"):]
-        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
-                        f"-I{ROOT / 'include'}", "-x", "c", "-"], input=code, text=True, check=True, timeout=DEADLINE)
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror",
+                        "-fsyntax-only", f"-I{ROOT / 'include'}", "-x", "c", "-"], input=code, text=True,
+                       check=True, timeout=DEADLINE)

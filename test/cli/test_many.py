@@ -25,7 +25,8 @@ class Many(ClusterCase):
         def look_on():
             names = [f"looked-at-{i}" for i in range(400)]
             while not stop.is_set():
-                subprocess.run([REDLOCK, "status", *names], env=self.env(), stdout=subprocess.DEVNULL, check=False)
+                subprocess.run([REDLOCK, "status", *names], env=self.env(), stdout=subprocess.DEVNULL,
+                               check=False)
 
         looking = threading.Thread(target=look_on)
         looking.start()
@@ -41,8 +42,10 @@ class Many(ClusterCase):
     def give_permits(self, names, permits):
         """Of each the last one is out; returns whose it is."""
         value = f"{'A' * 22}:l"
-        make = ("for i, name in ipairs(KEYS) do redis.call('set', 'redlock:permits:' .. name, ARGV[2], 'px', 60000) "
-                "redis.call('set', 'redlock:permit:' .. ARGV[2] - 1 .. ':' .. name, ARGV[1], 'px', 60000) end")
+        make = ("for i, name in ipairs(KEYS) do "
+                "redis.call('set', 'redlock:permits:' .. name, ARGV[2], 'px', 60000) "
+                "redis.call('set', 'redlock:permit:' .. ARGV[2] - 1 .. ':' .. name, ARGV[1], 'px', 60000) "
+                "end")
         self.cluster.each_cli("EVAL", make, str(len(names)), *names, value, str(permits))
         return value
 
@@ -50,13 +53,16 @@ class Many(ClusterCase):
         names = [f"{i:03}{'n' * 1000}" for i in range(64)]
         self.give_permits(names, 64)
         told = self.redlock("status", "--json", *names, status=0).json
-        self.assertEqual({(it["state"], it["out"], it["permits"]) for it in told["names"]}, {("permits", 1, 64)})
+        self.assertEqual({(it["state"], it["out"], it["permits"]) for it in told["names"]},
+                         {("permits", 1, 64)})
 
     def fill_permits(self, names, permits, waiters):
-        """All are out, and so many wait for the first slots."""
+        """All are out, and `waiters` clients wait for the first slots."""
         fill = (
-            "for i, name in ipairs(KEYS) do redis.call('set', 'redlock:permits:' .. name, ARGV[1], 'px', 60000) "
-            "for j = 0, ARGV[1] - 1 do redis.call('set', 'redlock:permit:' .. j .. ':' .. name, ARGV[3], 'px', 60000) end "
+            "for i, name in ipairs(KEYS) do "
+            "redis.call('set', 'redlock:permits:' .. name, ARGV[1], 'px', 60000) "
+            "for j = 0, ARGV[1] - 1 do "
+            "redis.call('set', 'redlock:permit:' .. j .. ':' .. name, ARGV[3], 'px', 60000) end "
             "for j = 1, ARGV[2] do local token = string.format('%021dA', j) "
             "redis.call('zadd', 'redlock:queue:redlock:permits:' .. name, j, token) "
             "redis.call('set', 'redlock:waiter:' .. token, "
@@ -87,6 +93,7 @@ class Many(ClusterCase):
     def test_a_name_that_is_too_long(self):
         name = "n" * 1024
         self.redlock("run", name, "--", "true", status=0)
-        for command in ("run", name + "n", "--", "true"), ("status", name + "n"), ("run", "--prefix", "p", name, "--", "true"):
+        for command in (("run", name + "n", "--", "true"), ("status", name + "n"),
+                        ("run", "--prefix", "p", name, "--", "true")):
             told = self.redlock(*command, status=64).err
             self.assertIn("over the limit of 1024: lock a hash of it", told)

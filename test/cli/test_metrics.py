@@ -20,7 +20,8 @@ class Text(MetricsCase):
     def fields(self):
         """Those of struct redlock_stats, by what they become in the text: family and suffix."""
         header = (ROOT / "include" / "redlock" / "nodes.h").read_text()
-        counters = re.findall(r"X\((\w+),", re.search(r"#define REDLOCK_COUNTERS\(X\)(.*?)\n\n", header, re.S)[1])
+        counters = re.findall(r"X\((\w+),",
+                              re.search(r"#define REDLOCK_COUNTERS\(X\)(.*?)\n\n", header, re.S)[1])
         struct = re.search(r"typedef struct redlock_stats \{(.*?)\n\} redlock_stats;", header, re.S)[1]
         fields = re.findall(r"^ +uint64_t (\w+)(\[REDLOCK_BUCKETS\])?;(?: +/\* (counter):)?", struct, re.M)
         self.assertEqual(struct.count("uint64_t"), len(fields) + 1)  # and that of the counters
@@ -59,9 +60,11 @@ class Text(MetricsCase):
     def test_the_reader_is_strict(self):
         self.run_to_end(status=0)
         text = self.file.read_text()
-        for old, new in (("# EOF\n", ""), ("# EOF\n", "# EOF\n\n"), ("# TYPE redlock_held gauge", "# TYPE redlock_held integer"),
+        for old, new in (("# EOF\n", ""), ("# EOF\n", "# EOF\n\n"),
+                         ("# TYPE redlock_held gauge", "# TYPE redlock_held integer"),
                          ("# UNIT redlock_hold_seconds seconds", "# UNIT redlock_hold_seconds ms"),
-                         ("# HELP redlock_held ", "#HELP redlock_held "), ("redlock_lost_total{", "redlock_lost{"),
+                         ("# HELP redlock_held ", "#HELP redlock_held "),
+                         ("redlock_lost_total{", "redlock_lost{"),
                          ('redlock_held{lock="', 'redlock_held{lock='), ('le="+Inf"', 'le="7"'),
                          ("redlock_hold_seconds_count{", "redlock_hold_seconds_counts{"),
                          ("redlock_held{", "redlock_holds{")):
@@ -88,11 +91,12 @@ class File(MetricsCase):
         self.assertEqual(self.value("redlock_held"), 0)
         self.assertEqual(self.value("redlock_released", "_total"), 1)
         self.assertEqual(self.value("redlock_run_exit_status"), 1)
-        self.assertEqual(self.families()["redlock_master_up"].samples, {}, "what it saw of them is not so any more")
+        self.assertEqual(self.families()["redlock_master_up"].samples, {},
+                         "what it saw of them is not so any more")
         self.assertEqual(os.listdir(self.tmp), [self.file.name])
 
     def test_at_a_change(self):
-        """Without one the file is first written again after a second; a slow machine needs that for the lock."""
+        """Without a change the next writing comes after a second; a slow machine needs that for the lock."""
         def at_once():
             began = time.time()
             process = self.run_held("--ttl", "20s")
@@ -115,7 +119,7 @@ class File(MetricsCase):
                 self.assertEqual(count, end > took, end)
 
     def test_replaced_as_a_whole(self):
-        """Who has opened the file reads all of what was there."""
+        """A reader that has opened the file reads all of the old one."""
         process = self.run_held("--ttl", "20s")
         until(lambda: self.value("redlock_held") == 1, "it is held, in the file")
         with open(self.file) as old:
@@ -128,7 +132,8 @@ class File(MetricsCase):
     def test_while_it_waits(self):
         """Nothing happens then, but a second later the file is written again."""
         token = self.lock("--ttl", "30s", self.name)
-        process = self.spawn("run", "--metrics-file", str(self.file), "--wait", "forever", self.name, "--", "true")
+        process = self.spawn("run", "--metrics-file", str(self.file), "--wait", "forever", self.name, "--",
+                             "true")
         until(lambda: self.value("redlock_waiting") == 1, "it waits, in the file")
         written = self.value("redlock_run_written_timestamp_seconds")
         until(lambda: self.value("redlock_run_written_timestamp_seconds") > written, "it is written again")
@@ -196,8 +201,10 @@ class Numbers(MetricsCase):
 
     def test_of_masters(self):
         process = self.run_held("--ttl", "20s")
-        until(lambda: len(self.of_masters("redlock_master_clock_offset_seconds")) == self.masters, "all were met")
-        for name, least, most in (("up", 1, 1), ("round_trip_seconds", 1e-6, 2), ("clock_offset_seconds", -2, 2)):
+        until(lambda: len(self.of_masters("redlock_master_clock_offset_seconds")) == self.masters,
+              "all were met")
+        for name, least, most in (("up", 1, 1), ("round_trip_seconds", 1e-6, 2),
+                                  ("clock_offset_seconds", -2, 2)):
             numbers = self.of_masters(f"redlock_master_{name}")
             self.assertEqual(set(numbers), set(self.cluster.shown))
             self.assertTrue(all(least <= number <= most for number in numbers.values()), (name, numbers))
@@ -205,13 +212,14 @@ class Numbers(MetricsCase):
 
 
 class Outage(MetricsCase):
-    """One of the masters is not there, and then abstains. No event tells that: the file has it after 15 s at most."""
+    """A master is away, and then abstains. No event says that, so the file has it after 15 s at most."""
 
     def test_at_risk_and_abstaining(self):
         process = self.run_held("--ttl", "6s")
         self.cluster.kill(3)
         up = dict(zip(self.cluster.shown, (1, 1, 0)))
-        until(lambda: self.value("redlock_at_risk") == 1 and self.of_masters("redlock_master_up") == up, "at risk")
+        until(lambda: self.value("redlock_at_risk") == 1 and self.of_masters("redlock_master_up") == up,
+              "at risk")
         self.cluster.restart(3)
         until(lambda: self.value("redlock_abstaining") == 1, "it abstains")
         self.assertEqual(self.of_masters("redlock_master_up"), up)
@@ -228,12 +236,14 @@ class Faults(MetricsCase):
 
     def test_no_folder(self):
         self.file = self.tmp / "missing" / "redlock.prom"
-        self.assert_told_once(self.run_to_end(command=("sh", "-c", "exit 5"), status=5), "No such file or directory")
+        self.assert_told_once(self.run_to_end(command=("sh", "-c", "exit 5"), status=5),
+                              "No such file or directory")
 
     def test_quiet_and_json(self):
         self.file = self.tmp / "missing" / "redlock.prom"
         self.assert_told_once(self.run_to_end("-q", status=0), "No such file or directory")
-        told = [event for event in self.run_to_end("--json", status=0).events("log") if CANNOT in event["text"]]
+        told = [event for event in self.run_to_end("--json", status=0).events("log")
+                if CANNOT in event["text"]]
         self.assertEqual([event["level"] for event in told], ["warning"])
 
     def test_only_files_are_replaced(self):
@@ -250,7 +260,8 @@ class Faults(MetricsCase):
     def test_no_room(self):
         """The signal of a file that is too large is no signal for the command."""
         limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))}
-        self.assert_told_once(self.run_to_end(command=("sh", "-c", "exit 5"), status=5, **limit), "File too large")
+        self.assert_told_once(self.run_to_end(command=("sh", "-c", "exit 5"), status=5, **limit),
+                              "File too large")
         self.assertEqual(os.listdir(self.tmp), [])
 
     def test_a_folder_that_goes_and_comes_back(self):
@@ -269,7 +280,7 @@ class Faults(MetricsCase):
         self.assertEqual(self.value("redlock_held"), 0)
 
     def test_killed(self):
-        """What it leaves is whole, and tells that it did not say its end."""
+        """The file stays whole, and lacks the exit status."""
         process = self.run_held("--ttl", "20s")
         until(lambda: self.value("redlock_held") == 1, "it is held, in the file")
         process.send_signal(signal.SIGKILL)
@@ -280,6 +291,7 @@ class Faults(MetricsCase):
 
 class Usage(Case):
     def test_refused(self):
-        self.assertIn("say which file", self.redlock("run", "--metrics-file", "", "x", "--", "true", status=64).err)
+        self.assertIn("say which file",
+                      self.redlock("run", "--metrics-file", "", "x", "--", "true", status=64).err)
         told = self.redlock("lock", "--metrics-file", self.tmp / "x", "x", status=64).err
         self.assertIn("`redlock lock` takes no --metrics-file", told)

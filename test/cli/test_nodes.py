@@ -246,7 +246,8 @@ class Passwords(ClusterCase):
 
     def test_comments_and_empty_lines(self):
         masters = self.with_login(":Secret@").split(",")
-        path = self.file("# of the site, redis://nowhere\n\n" + masters[0] + " # the first\n \n\t# redis://x\n"
+        path = self.file("# of the site, redis://nowhere\n\n" + masters[0]
+                         + " # the first\n \n\t# redis://x\n"
                          + masters[1] + ",#\n#\n" + masters[2] + "\n# no newline")
         told = self.redlock("nodes", "--json", "--nodes-file", path, status=0).json
         self.assertEqual([node["grants"] for node in told["nodes"]], [True] * 3)

@@ -1,4 +1,4 @@
-"""What a service manager is told (sd_notify): a fake one listens at $NOTIFY_SOCKET."""
+"""Reports to a service manager (sd_notify): a fake one listens at $NOTIFY_SOCKET."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ HOLDS = "echo > $D/held; exec sleep 60"
 
 
 class Manager:
-    """Receives datagrams, each with the pid of who sent it."""
+    """Receives datagrams, each with the pid of its sender."""
 
     def __init__(self, case, address):
         self.shown = address
@@ -38,7 +38,7 @@ class Manager:
         return self.heard[-1]
 
     def hear_all(self):
-        """What is there still, after the end of who sends."""
+        """All messages that are left after the sender's end."""
         self.socket.setblocking(False)
         try:
             while True:
@@ -47,7 +47,7 @@ class Manager:
             return self.heard
 
     def states(self):
-        """Each state, once, in the order in which it was told first."""
+        """Each state once, in the order of the first reports."""
         return list(dict.fromkeys(key for message in self.heard for key in message if key != "STATUS"))
 
 
@@ -153,7 +153,8 @@ class Notify(NotifyCase, ClusterCase):
         self.terminate(process, None)
         self.manager = Manager(self, str(self.tmp / "other"))
         self.finish(self.start("run", "a\nREADY=0\nb\x1b", script="true"), 0)
-        self.assertTrue(any("holding 'a\\x0aREADY=0\\x0ab\\x1b'" in it["STATUS"] for it in self.manager.hear_all()))
+        self.assertTrue(any("holding 'a\\x0aREADY=0\\x0ab\\x1b'" in it["STATUS"]
+                            for it in self.manager.hear_all()))
         self.assertEqual(self.manager.states(), ["READY", "STOPPING"])
 
 
@@ -165,7 +166,8 @@ class Absent(NotifyCase, ClusterCase):
     def warned_once(self, address, says, *options):
         result = self.finish(self.start("run", *options, script="exit 3", address=address), 3)
         lines = [line for line in result.err.splitlines() if "NOTIFY_SOCKET" in line]
-        self.assertEqual(lines, [f"redlock: NOTIFY_SOCKET={address}: {says}; the service manager is told nothing"])
+        self.assertEqual(lines,
+                         [f"redlock: NOTIFY_SOCKET={address}: {says}; the service manager is told nothing"])
 
     def test_it_is_not_there(self):
         self.warned_once(str(self.tmp / "none"), "No such file or directory")
@@ -211,13 +213,14 @@ class Absent(NotifyCase, ClusterCase):
         self.assertEqual([state for state in self.manager.states() if state != "READY"], ["STOPPING"])
 
     def test_one_that_does_not_listen(self):
-        """Its queue is full: nobody waits for it, and it is told later."""
+        """Its queue is full: the command does not wait, and reports later."""
         filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         self.addCleanup(filler.close)
         with self.assertRaises(BlockingIOError):
             while True:
                 filler.sendto(b"FILL=1", self.manager.shown)
-        process = self.start("run", script="trap 'echo > $D/heard' USR1; echo > $D/held; while :; do sleep 0.02; done")
+        process = self.start("run", script="trap 'echo > $D/heard' USR1; echo > $D/held; while :; do sleep "
+                                           "0.02; done")
         self.started(self.tmp / "held")
         # It is passed on only when all is done that follows the start.
         process.send_signal(signal.SIGUSR1)
@@ -244,7 +247,7 @@ class Masters(NotifyCase):
         self.assertEqual(self.manager.states(), ["READY"])
 
     def test_no_quorum(self):
-        """Who reaches too few masters is no standby yet."""
+        """A command that reaches too few masters is no standby yet."""
         self.cluster = Cluster(3)
         self.addCleanup(self.cluster.stop)
         self.cluster.pause(1, 2)

@@ -1,4 +1,4 @@
-"""Tokens that a master has from before another process gave them back: a restarted master may come up with older data."""
+"""Old tokens after another process gave them back: a restarted master may come up with older data."""
 import os
 
 from harness import Case, Cluster, until
@@ -7,7 +7,8 @@ ROUNDS = int(os.environ.get("REDLOCK_ROUNDS", "3"))
 
 
 class OlderData(Case):
-    """Three masters. The first one missed a release, and still votes; the third restarts, and has the token again."""
+    """Three masters. The first one missed a release, and still votes; the third restarts with the old
+    token."""
 
     def setUp(self):
         super().setUp()
@@ -18,8 +19,8 @@ class OlderData(Case):
         self.cluster.cli(master, "SET", self.name, token, "PX", str(ttl_ms))
 
     def given_back(self, *older):
-        """The token of a lock that was given back, and a holder that has had it since, on the second master and the
-        former processes of the others."""
+        """A token that was given back, and a later holder on the second master and the former processes of
+        the others."""
         token = self.lock("--ttl", "20s", self.name)
         self.redlock("unlock", "--token", token, self.name, status=0)
         until(lambda: not any(self.cluster.values(self.name)), "it is given back")

@@ -19,7 +19,8 @@ class OnLostCase(ProcessCase):
     def start(self, on_lost, script, *options, command="run", **more):
         """Both have the folder as $D."""
         more.setdefault("env", self.env(D=str(self.tmp)))
-        return self.spawn(command, "--on-lost", on_lost, *options, self.name, "--", "sh", "-c", script, **more)
+        return self.spawn(command, "--on-lost", on_lost, *options, self.name, "--", "sh", "-c", script,
+                          **more)
 
 
 class OnLost(OnLostCase, ClusterCase):
@@ -48,8 +49,8 @@ class OnLost(OnLostCase, ClusterCase):
 
     def test_a_command_that_ends_at_once(self):
         """It is neither forgotten then, nor asked to end with what the command left behind."""
-        process = self.start("trap 'echo asked' TERM; i=0; while [ $i -lt 20 ]; do sleep 0.02; i=$((i + 1)); done; "
-                             "echo done", "exec sleep 60", *SOON)
+        process = self.start("trap 'echo asked' TERM; i=0; while [ $i -lt 20 ]; do sleep 0.02; i=$((i + 1)); "
+                             "done; echo done", "exec sleep 60", *SOON)
         self.assertEqual(self.finish(process, 76).out, "done\n")
         self.assert_free(self.name)
 
@@ -89,8 +90,8 @@ class OnLost(OnLostCase, ClusterCase):
         self.assertIn("was ended by signal 9", self.finish(process, 76).err)
 
     def test_run_is_killed(self):
-        process = self.start("kill -0 $(cat $D/command) && echo told > $D/told", STUBBORN.format("$D/command"),
-                             "--kill-after", "2s")
+        process = self.start("kill -0 $(cat $D/command) && echo told > $D/told",
+                             STUBBORN.format("$D/command"), "--kill-after", "2s")
         command = self.pid("command")
         process.kill()
         self.assertEqual(self.told("told"), "told\n")
@@ -111,7 +112,8 @@ class OnLost(OnLostCase, ClusterCase):
         self.assertEqual(len(lines("lost")), 2)
 
     def test_not_without_a_loss(self):
-        for script, ends in (("exit 0", None), ("exit 3", None), ("echo > $D/here; exec sleep 60", signal.SIGTERM)):
+        for script, ends in (("exit 0", None), ("exit 3", None),
+                             ("echo > $D/here; exec sleep 60", signal.SIGTERM)):
             with self.subTest(script=script):
                 process = self.start("echo > $D/told", script)
                 if ends:
@@ -121,7 +123,8 @@ class OnLost(OnLostCase, ClusterCase):
                 self.assertFalse((self.tmp / "told").exists())
 
     def test_one_that_fails(self):
-        for on_lost, says in (("exit 3", "ended with status 3"), ("/no/such/program", "ended with status 127"),
+        for on_lost, says in (("exit 3", "ended with status 3"),
+                              ("/no/such/program", "ended with status 127"),
                               ("kill -SEGV $$", "was ended by signal 11"), ("if", "ended with status 2")):
             with self.subTest(on_lost=on_lost):
                 self.assertIn(f"redlock: the command of --on-lost {says}\n",
@@ -143,7 +146,8 @@ class OnLost(OnLostCase, ClusterCase):
 
     def test_bad_input(self):
         for options, says in ((("--on-lost", ""), "give a command for the shell"),
-                              (("--on-lost", "true", "--kill-after", "0"), "has no time with --kill-after 0")):
+                              (("--on-lost", "true", "--kill-after", "0"),
+                               "has no time with --kill-after 0")):
             for command in ("run", "elect"):
                 told = self.redlock(command, *options, self.name, "--", "true", status=64).err
                 self.assertIn(says, told)
@@ -157,7 +161,8 @@ class Outage(OnLostCase):
         """Within the margin: the lease has not ended when it is run."""
         self.cluster = Cluster(3)
         self.addCleanup(self.cluster.stop)
-        process = self.start("date +%s%3N > $D/lost", "date +%s%3N > $D/held; exec sleep 60", "--ttl", "4s", "--json")
+        process = self.start("date +%s%3N > $D/lost", "date +%s%3N > $D/held; exec sleep 60", "--ttl", "4s",
+                             "--json")
         self.told("held")
         before = time.time() * 1000
         self.cluster.pause(1, 2)

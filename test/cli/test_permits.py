@@ -1,4 +1,4 @@
-"""run --permits: at most K commands at once, each with a slot of its own; what status shows of them."""
+"""run --permits: at most K commands at once, each with a slot of its own, and how status shows them."""
 
 import itertools
 import os
@@ -220,7 +220,7 @@ class Permits(ClusterCase):
         self.until_status(state="free", permits=0, out=0, holders=[])
 
     def facts_of_all(self):
-        """What status says once it has waited for all masters."""
+        """The output of status once all masters have answered."""
         def told():
             it = self.status()
             return it["answered"] == self.masters and it
@@ -246,7 +246,7 @@ class Permits(ClusterCase):
             waiter = self.spawn("run", "-v", "--permits", "2", "--kill-after", "500ms", "--label", "late",
                                 "--wait", "forever", self.name, "--", "true", stderr=err)
             until(lambda: re.search(r"waiting: 2 of 2 permits out, we are next", log.read_text()),
-                  "it is told")
+                  "it says so")
         self.until_status(waiting=1, out=2)
         self.until_text(r"\n  1 waits: late\n")
         self.end_all(*holders)

@@ -10,8 +10,8 @@ from harness import DEADLINE, REDLOCK, ClusterCase, until
 from processes import alive
 
 SOON = 5.0  # before anything ends with its ttl
-# What a waiter is given lasts for 3.3 s.  It would be lost 2.75 s before, which leaves a busy machine
-# little time to renew it.
+# A waiter's grant lasts for 3.3 s. This client would lose it 2.75 s before, and a busy machine has little
+# time to renew.
 BRIEF = ("--kill-after", "500ms")
 
 

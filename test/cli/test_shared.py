@@ -4,7 +4,7 @@
 from harness import ClusterCase, until
 from test_acl import script
 
-# At most so many looks: later servers show a script one time from its first line to its last.
+# The most looks: later servers show a script one time from its first line to its last.
 PAUSE = """
 local function pause()
     local function now()

@@ -35,7 +35,8 @@ class Tls(ClusterCase):
     def test_the_list_of_the_cluster_names_its_ca(self):
         out = self.redlock("nodes", status=0).out
         self.assertIn("3 of 3 masters vote, 2 must: locks work", out)
-        self.assertEqual(len(re.findall(r", TLSv1\.3, certificate of localhost for (29|30) more days\n", out)), 3, out)
+        self.assertEqual(len(re.findall(r", TLSv1\.3, certificate of localhost for (29|30) more days\n",
+                                        out)), 3, out)
         self.assertNotIn("->", out)
 
     def test_json(self):
@@ -50,18 +51,21 @@ class Tls(ClusterCase):
         self.assertIn("locks work", self.nodes(REDLOCK_TLS_CA=ca))
         self.assertIn("locks work", self.nodes("--tls-ca", ca, REDLOCK_TLS_CA="/nowhere"))
         self.assertIn("locks work", self.nodes(REDLOCK_TLS_CA=ca, REDLOCK_TLS_NAME="localhost"))
-        self.assertIn("locks work", self.nodes(REDLOCK_TLS_CA=ca, REDLOCK_TLS_CERT=str(self.tls / "client.crt"),
-                                               REDLOCK_TLS_KEY=str(self.tls / "client.key")))
+        self.assertIn("locks work",
+                      self.nodes(REDLOCK_TLS_CA=ca, REDLOCK_TLS_CERT=str(self.tls / "client.crt"),
+                                 REDLOCK_TLS_KEY=str(self.tls / "client.key")))
 
     def test_advice(self):
         ca = str(self.tls / "ca.crt")
         out = self.nodes(status=69)
         self.assertIn("TLS: its certificate is of a CA that is not trusted here, redlock cluster CA\n"
-                      "  -> give the CA that made it: with ca= in the list, --tls-ca or REDLOCK_TLS_CA\n", out)
+                      "  -> give the CA that made it: with ca= in the list, --tls-ca or REDLOCK_TLS_CA\n",
+                      out)
         out = self.nodes("--tls-ca", ca, "--tls-name", "far.test", status=69)
         self.assertIn("its certificate is for localhost, not for far.test\n  -> list it by the name", out)
         out = self.nodes("--tls-ca", "/nowhere", status=69)
-        self.assertIn("TLS: cannot use the ca /nowhere: No such file or directory\n  -> see that the file", out)
+        self.assertIn("TLS: cannot use the ca /nowhere: No such file or directory\n  -> see that the file",
+                      out)
         out = self.redlock("nodes", "--nodes", self.bare.replace("rediss:", "redis:"), status=69).out
         self.assertIn("if this is a TLS port, write rediss://", out)
         told = self.redlock("nodes", "--nodes", self.bare, "--json", status=69).json
@@ -87,17 +91,20 @@ class Tls(ClusterCase):
         self.assertNotIn("rediss://", told)
 
     def test_a_plain_port(self):
-        """It waits for the end of a line.  A lease that is shorter than the time to connect is not told that."""
+        """The port waits for the end of a line. A lease shorter than the connect time gets no such
+        message."""
         with socket.create_server(("127.0.0.1", 0)) as plain:
             nodes = f"rediss://127.0.0.1:{plain.getsockname()[1]}"
-            for command in (["run", "a", "--", "true"], ["run", "--ttl", "300ms", "a", "--", "true"], ["list"],
-                            ["lock", "--ttl", "300ms", "a"], ["run", "--wait", "100ms", "a", "--", "true"]):
+            for command in (["run", "a", "--", "true"], ["run", "--ttl", "300ms", "a", "--", "true"],
+                            ["list"], ["lock", "--ttl", "300ms", "a"],
+                            ["run", "--wait", "100ms", "a", "--", "true"]):
                 with self.subTest(command=command):
                     told = self.redlock("--nodes", nodes, *command, status=69).err
                     self.assertIn("for a plain port write redis://", told)
 
     def test_every_command_says_what_to_do(self):
-        trouble, advice = "of a CA that is not trusted here, redlock cluster CA", "  -> give the CA that made it: "
+        trouble = "of a CA that is not trusted here, redlock cluster CA"
+        advice = "  -> give the CA that made it: "
         for told in (self.redlock("run", "--nodes", self.bare, "a", "--", "true", status=69).err,
                      self.redlock("lock", "--nodes", self.bare, "a", status=69).err,
                      self.redlock("status", "--nodes", self.bare, "a", status=69).out):
@@ -120,7 +127,8 @@ class Tls(ClusterCase):
             with self.subTest(command=command):
                 waiter = self.spawn("--nodes", self.bare, *command)
                 trouble, advice = (waiter.stderr.readline().decode() for _ in range(2))
-                self.assertRegex(trouble, r"^redlock: waits, and too few masters can be asked: 127\.0\.0\.1:\d+: TLS: "
+                self.assertRegex(trouble,
+                                 r"^redlock: waits, and too few masters can be asked: 127\.0\.0\.1:\d+: TLS: "
                                           r".* not trusted here")
                 self.assertIn("-> give the CA that made it", advice)
                 self.terminate(waiter, None)
@@ -136,7 +144,8 @@ class Tls(ClusterCase):
         told = self.redlock("lock", "--nodes", "redis://127.0.0.1:1", "--tls-ca", "x", "a", status=64)
         self.assertIn("no master of the list is a rediss://", told.err)
         # An environment is for all lists.
-        self.redlock("lock", "--nodes", "redis://127.0.0.1:1", "a", status=69, env=self.env(REDLOCK_TLS_CA="x"))
+        self.redlock("lock", "--nodes", "redis://127.0.0.1:1", "a", status=69,
+                     env=self.env(REDLOCK_TLS_CA="x"))
 
     def test_a_mixed_list(self):
         server = self.cluster.uris[0].partition("?")[0]
@@ -156,4 +165,5 @@ class Tls(ClusterCase):
                                     script.replace("inner", f"inner{len(options)}"), status=0, cwd=self.tls,
                                     env=self.env(**variables))
                 self.assertEqual(done.out.splitlines()[:2],
-                                 [f"REDLOCK_TLS_CA={os.path.realpath(self.tls)}/ca.crt", "REDLOCK_TLS_NAME=localhost"])
+                                 [f"REDLOCK_TLS_CA={os.path.realpath(self.tls)}/ca.crt",
+                                  "REDLOCK_TLS_NAME=localhost"])

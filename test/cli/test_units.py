@@ -1,4 +1,4 @@
-"""The files of deploy/, for systemd, cron and Kubernetes: they are well formed, and what they say is run here."""
+"""The files of deploy/ for systemd, cron and Kubernetes are well formed, and run."""
 
 import os
 import re
@@ -36,15 +36,16 @@ def unit(name):
 
 class Files(Case):
     def verify(self, texts):
-        """What systemd says of them, with programs that are there."""
+        """The verdict of systemd about them, with programs that exist."""
         for name, text in texts.items():
             text = text.replace("ExecStart=redlock", f"ExecStart={REDLOCK}")
             for job in JOBS:
                 text = text.replace(job, "/bin/true")
             (self.tmp / name).write_text(text)
-        said = subprocess.run(["systemd-analyze", "verify", "--man=no", *(str(self.tmp / it) for it in texts)],
-                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=DEADLINE)
+        said = subprocess.run(["systemd-analyze", "verify", "--man=no",
+                               *(str(self.tmp / it) for it in texts)],
+                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=DEADLINE)
         self.assertEqual(said.returncode, 0, said.stdout)
         return [line for line in said.stdout.splitlines() if str(self.tmp) in line or "redlock" in line]
 
@@ -70,7 +71,7 @@ class Files(Case):
         self.assertTrue(all(isinstance(word, str) for word in container["command"]))
         mounts = {it["name"] for it in container["volumeMounts"]}
         self.assertEqual(mounts, {it["name"] for it in pod["volumes"]})
-        # Whoever comes later than that finds the lock free.
+        # A job that starts after the end of --at-least finds the lock free.
         at_least = int(container["command"][container["command"].index("--at-least") + 1].rstrip("s"))
         self.assertLess(job["spec"]["startingDeadlineSeconds"], at_least)
 
@@ -82,7 +83,7 @@ class Files(Case):
 
 
 class Jobs(ClusterCase):
-    """What the files say is run as systemd, cron and Kubernetes would, with a job that leaves a line."""
+    """Runs the files as systemd, cron and Kubernetes would, with a job that leaves a line."""
 
     masters = 3
 
@@ -152,7 +153,7 @@ class Jobs(ClusterCase):
         self.assert_free("scheduler")
 
     def cron(self, **more):
-        """What cron would send as mail. It knows hardly any variable, and no other PATH."""
+        """The mail of cron, which knows hardly any variable, and no other PATH."""
         env = {"HOME": str(self.tmp), "LOGNAME": "root", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
         for line in self.here(CRON.read_text()).splitlines():
             if found := re.match(r"(\w+)=(.*)", line):
@@ -161,8 +162,9 @@ class Jobs(ClusterCase):
                 *when, user, command = line.split(None, 6)
                 self.assertEqual((" ".join(when), user), ("0 3 * * *", "root"))
         env["PATH"] = f"{self.bin}:{env['PATH']}"
-        return subprocess.run(["/bin/sh", "-c", command], env={**env, **more}, text=True, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE).stdout
+        return subprocess.run(["/bin/sh", "-c", command], env={**env, **more}, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=DEADLINE).stdout
 
     def test_cron(self):
         self.assertEqual(self.cron(), "")

@@ -169,7 +169,8 @@ class Unreachable(Case):
 
     def test_the_exit_status_as_asked(self):
         for number in (1, 69, 255):
-            for command in (["lock", "a"], ["run", "a", "--", "true"], ["elect", "--wait", "0", "a", "--", "true"]):
+            for command in (["lock", "a"], ["run", "a", "--", "true"],
+                            ["elect", "--wait", "0", "a", "--", "true"]):
                 self.redlock(command[0], "-E", "7", "--unavailable-exit-code", str(number), *command[1:],
                              status=number)
         told = self.redlock("lock", "--json", "--unavailable-exit-code", "3", "a", status=3).json

@@ -14,7 +14,7 @@ from relay import Relay, through
 
 
 class Lines:
-    """What a command prints, line by line."""
+    """The output of a command, line by line."""
 
     def __init__(self, process):
         self.process, self.seen, self.passed = process, b"", []
@@ -79,7 +79,7 @@ class Watches(ClusterCase):
         self.cluster.cli(1, "CONFIG", "RESETSTAT")
 
         def looks():
-            """Who holds it, and until when, is read at each look."""
+            """Each look reads the holder and its time anew."""
             return int((re.search(r"cmdstat_pttl:calls=(\d+)", self.cluster.cli(1, "INFO", "commandstats"))
                         or [0, 0])[1])
         until(lambda: looks() >= 4, "it goes on looking")
@@ -105,7 +105,8 @@ class Watches(ClusterCase):
         self.terminate(process)
 
     def late_by_turns(self, token):
-        """Relays: the first master answers when `shown` is set, the second one a look later, the third one at once."""
+        """Relays: the first master answers when `shown` is set, the second one a look later, the third at
+        once."""
         shown, heard, looks = threading.Event(), threading.Event(), []
 
         def first(answer):
@@ -124,12 +125,14 @@ class Watches(ClusterCase):
                 heard.set()
             return answer
 
-        return shown, [Relay(port, change=change) for port, change in zip(self.cluster.ports, (first, second, third))]
+        return shown, [Relay(port, change=change)
+                       for port, change in zip(self.cluster.ports, (first, second, third))]
 
     def test_masters_that_are_late_by_turns(self):
         """None of them is missed for good."""
         shown, relays = self.late_by_turns(self.lock_on_all("--ttl", "30s", self.name).encode())
-        process = self.spawn("status", "--watch", self.name, env=self.env(REDLOCK_NODES=through(self.cluster, relays)))
+        process = self.spawn("status", "--watch", self.name,
+                             env=self.env(REDLOCK_NODES=through(self.cluster, relays)))
         lines = Lines(process)
         lines.next("held by .* on 4 of 5 ")
         shown.set()

@@ -1,4 +1,4 @@
-"""What `redlock --help` and `redlock COMMAND --help` tell, for the tests of the manual and of the completions."""
+"""The output of `redlock --help` and `redlock COMMAND --help`, for tests of the manual and of completions."""
 
 import re
 import subprocess
@@ -9,8 +9,8 @@ OPTION = re.compile(r"^  (?:(-[a-zA-Z]), )?(--[a-z-]+)(?:\[=[A-Z]+\]| [A-Z]+)?(?
 
 
 def text(*command):
-    return subprocess.run([REDLOCK, *command, "--help"], env=environment(), stdin=subprocess.DEVNULL, text=True,
-                          check=True, stdout=subprocess.PIPE, timeout=DEADLINE).stdout
+    return subprocess.run([REDLOCK, *command, "--help"], env=environment(), stdin=subprocess.DEVNULL,
+                          text=True, check=True, stdout=subprocess.PIPE, timeout=DEADLINE).stdout
 
 
 def commands():
