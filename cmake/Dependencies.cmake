@@ -1,5 +1,5 @@
 # hiredis: reads replies.  libev: the loop.  libsodium: random tokens, base64url.  OpenSSL: TLS.
-# The targets are global, for whoever links the library may do so from another folder.
+# The targets are global, because programs in other folders link the library too.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(REDLOCK_HIREDIS REQUIRED IMPORTED_TARGET GLOBAL hiredis>=0.14)

@@ -12,7 +12,7 @@ foreach(source ${sources})
   get_filename_component(name ${source} NAME)
   string(REGEX REPLACE "\\.scd$" "" page ${PROJECT_BINARY_DIR}/man/${name})
   configure_file(${source} ${page}.scd @ONLY)
-  # Whatever fails leaves no half of a page behind.
+  # A step that fails leaves no half of a page behind.
   add_custom_command(OUTPUT ${page} VERBATIM DEPENDS ${page}.scd ${PROJECT_SOURCE_DIR}/cmake/manual.sed
     COMMAND sh -c "\"$0\" <\"$1.scd\" >\"$1.new\" && sed -i -f \"$2\" \"$1.new\" && mv \"$1.new\" \"$1\""
       ${REDLOCK_SCDOC} ${page} ${PROJECT_SOURCE_DIR}/cmake/manual.sed)

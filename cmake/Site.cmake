@@ -8,6 +8,6 @@ if(TARGET redlock_manuals AND REDLOCK_CMARK AND REDLOCK_MANDOC AND Python3_FOUND
   add_custom_target(site COMMAND ${REDLOCK_SITE} ${PROJECT_BINARY_DIR}/site DEPENDS redlock_manuals VERBATIM)
 else()
   add_custom_target(site VERBATIM COMMAND ${CMAKE_COMMAND} -E echo
-    "The site needs cmark-gfm, mandoc, scdoc and python3: run `cluster-scripts/install site`, and configure anew"
+    "The site needs cmark-gfm, mandoc, scdoc and python3: `cluster-scripts/install site`, then configure anew"
     COMMAND ${CMAKE_COMMAND} -E false)
 endif()

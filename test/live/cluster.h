@@ -44,8 +44,8 @@ void cluster_stop(struct cluster *cluster);
 void cluster_do(struct cluster *cluster, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same, in a process of its own, to be waited for: it exits with 0 if all went well.  Not a
- * fork(): a proxy is a thread here, and may have the lock of malloc() just then. */
+/* Runs the command in a process of its own that the caller waits for: it exits with 0 if all went
+ * well. Not a fork(): a proxy is a thread here, and may have the lock of malloc() just then. */
 pid_t cluster_begin(const struct cluster *cluster, const char *command);
 
 /* A connection of the caller's own to one master, logged in; free it. */
@@ -53,7 +53,7 @@ redisContext *cluster_connect(const struct cluster *cluster, unsigned master);
 /* A command to one master from a client that knows nothing of locks; NULL if the master cannot
  * be reached.  Free the reply. */
 redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *format, ...);
-/* The same, for commands whose only interesting answer is that it was no error. */
+/* For commands whose answer matters only if it is an error. */
 void cluster_tell(struct cluster *cluster, unsigned master, const char *format, ...);
 /* To all masters. */
 void cluster_tell_all(struct cluster *cluster, const char *format, ...);

@@ -1,6 +1,6 @@
 /*
- * descriptor_loop.c - with REDLOCK_TEST_LOOP=fd, the clients of a live test are no part of its
- * loop: each shows a descriptor, and the loop watches that, as an application's loop would.
+ * descriptor_loop.c - with REDLOCK_TEST_LOOP=fd, the clients of a live test are not on its loop.
+ * Each shows a descriptor, and the loop watches that, as an application's loop would.
  *
  * The linker's --wrap puts it between the tests and redlock_open(), redlock_free().
  */

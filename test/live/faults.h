@@ -2,9 +2,9 @@
  * faults.h - makes the n-th allocation, or the n-th call on a socket or an epoll, of this program
  * fail.
  *
- * It replaces functions of the C library: for the whole process, hiredis included; under a
- * sanitizer, whose allocator must stay, for allocations of the program's own objects only (the
- * build wraps them).  OpenSSL, which makes thousands for each connection, is counted apart.
+ * It replaces functions of the C library for the whole process, hiredis included. A sanitizer must
+ * keep its allocator: there the build wraps only the program's own objects. OpenSSL has a count of
+ * its own, since it makes thousands of allocations for each connection.
  */
 #ifndef REDLOCK_TEST_FAULTS_H
 #define REDLOCK_TEST_FAULTS_H

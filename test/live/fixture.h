@@ -1,6 +1,6 @@
 /*
- * fixture.h - shared by the cases of a live test: masters from before the first case until after
- * the last, and a client of them if the test wants one for all cases.
+ * fixture.h - shared by the cases of a live test. The masters run from the first case to the last,
+ * with one client for all cases if the test wants one.
  *
  * A case that needs masters of its own has a scene (scene.h).
  */
@@ -39,7 +39,7 @@ int fixture_stop(void **state);
     {                                                                                              \
         return RUN_WITH(__VA_ARGS__);                                                              \
     }
-/* The same for a main() that has more to do. */
+/* For a main() that has more to do. */
 #define RUN_WITH(...)                                                                              \
     (fixture = (struct fixture){__VA_ARGS__}, fixture_filter(),                                    \
      cases_run(scene_set_up, true, fixture_start, fixture_stop) +                                  \

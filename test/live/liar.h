@@ -1,8 +1,8 @@
 /*
  * liar.h - a master that misbehaves, on a port of its own, in a thread of its own.
  *
- * It takes requests apart as Redis does and answers a login, a hello and every
- * later request properly, except where a lie is told instead.
+ * It parses requests as Redis does. It answers a login, a hello and every later request properly,
+ * except where it lies.
  */
 #ifndef REDLOCK_TEST_LIAR_H
 #define REDLOCK_TEST_LIAR_H

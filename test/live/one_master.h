@@ -33,7 +33,7 @@ struct names *split(const char *text);
 struct request request_of(enum request_kind kind, const struct names *names, const char *token);
 void read_raw(struct buffer *written);
 enum answer ask(const struct request *request);
-/* The same about these names: see split(). */
+/* These ask about a list of names: see split(). */
 enum answer ask_about(const char *list, struct request request);
 enum answer queue_for(const char *list, const char *token, usec ticket, int64_t life);
 enum answer queue(const char *list, const char *token, usec ticket);

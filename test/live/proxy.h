@@ -23,20 +23,19 @@ enum roads {
 enum ways { REQUESTS = 1, REPLIES = 2, BOTH_WAYS = REQUESTS | REPLIES };
 
 struct proxy *proxy_start(int port);
-/* What the master replies is rewritten (see forge.h), but on notification connections. */
+/* Rewrites the master's replies (see forge.h), but not on notification connections. */
 struct proxy *proxy_start_forging(int port, forge *forge, void *data);
 int proxy_port(const struct proxy *proxy);
 /* Replies read from now on arrive this much later; less than zero: never. */
 void proxy_delay(struct proxy *proxy, int ms);
-/* What is read from now on, either way, takes up to as long, each time another time, and comes in
- * its order. */
+/* From now on all that the proxy reads takes a random time up to this, in both directions, in its
+ * order. */
 void proxy_scatter(struct proxy *proxy, int most_ms, unsigned seed);
-/* What is under way on such roads, their ends too, waits until they are let go; on roads
- * to come as well. */
+/* Holds the data on such roads, and their ends, until they are let go; on later roads too. */
 void proxy_hold(struct proxy *proxy, unsigned roads, unsigned ways);
 void proxy_let_go(struct proxy *proxy, unsigned roads, unsigned ways);
-/* Such roads as there are now carry nothing any more, their ends neither.  Who looks at
- * them sees nothing of it. */
+/* The present roads of this kind carry nothing any more, not even their ends. Both sides see no
+ * change. */
 void proxy_blind(struct proxy *proxy, unsigned roads);
 /* Such roads as there are now end, for both sides, with all that was under way. */
 void proxy_break(struct proxy *proxy, unsigned roads);

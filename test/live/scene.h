@@ -16,7 +16,7 @@ struct scene {
     struct cluster cluster;
     struct ev_loop *loop;
     int64_t max_ttl_ms;
-    struct proxy *roads[CLUSTER_MAX]; /* used by who asks for it */
+    struct proxy *roads[CLUSTER_MAX]; /* used on request */
 };
 
 /* The masters have run for long, as far as they can tell.  The road to the last master has the
@@ -46,7 +46,7 @@ void scene_nodes(const struct scene *scene, unsigned by_road, char nodes[NODES_S
 /* A client with such a list. */
 void scene_join(struct scene *scene, struct user *user, unsigned by_road,
                 const redlock_options *options);
-/* The same, with scene_options() and a label. */
+/* With scene_options() and a label. */
 void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road);
 void scene_leave(struct user *user);
 

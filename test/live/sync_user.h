@@ -33,7 +33,7 @@ extern redlock_sync *client;
 int client_open(void **state);
 int client_close(void **state);
 #define WITH_CLIENT(name) CASE_WITH(name, client_open, client_close)
-/* The same for what leaves nothing on the masters. */
+/* For a case that leaves nothing on the masters. */
 int client_close_clean(void **state);
 #define WITH_CLEAN_CLIENT(name) CASE_WITH(name, client_open, client_close_clean)
 

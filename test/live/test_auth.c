@@ -128,7 +128,7 @@ CASE(test_permissions)
     /* An error is no plain refusal: releases stay owed, as long as they are refused too. */
     user_close(&user, 0);
 
-    /* What the login could do without is not needed. */
+    /* The login does without the optional rights. */
     add_user("~* +@all -client -script -select");
     open_list(&user, list("ann:secret@", 5, NULL));
     assert_code(user.ready_code, REDLOCK_OK);
@@ -184,7 +184,7 @@ static void enough_without(const char *nodes, unsigned wrong, const char *says)
     user_close(&user, 0);
 }
 
-/* What was a replica abstains, though the master was adopted before. */
+/* A former replica abstains, though the master was adopted before. */
 static void adopt_again(unsigned first)
 {
     struct user user;

@@ -1,5 +1,5 @@
 /*
- * Barriers on real masters: who passes, who leaves, and what each is told.
+ * Barriers on real masters: passing and leaving, and the outcome of each party.
  * rule: B1, B2, B3, B7, B16
  */
 #include <redlock/recipes.h>
@@ -10,7 +10,7 @@
 #define MASTERS 5
 #define MANY    8
 
-/* One that waits at a barrier, and what it was told. */
+/* A party at a barrier, and its outcome. */
 struct arrival {
     redlock_barrier *party;
     unsigned times;
@@ -59,7 +59,7 @@ static void await_told(struct arrival *arrival, struct user *user, redlock_code 
     redlock_barrier_free(arrival->party);
 }
 
-/* The number of masters that count so many parties. */
+/* The number of masters that count `parties` parties. */
 static unsigned counted_on(struct cluster *on, long long parties)
 {
     return cluster_answering(on, parties, "ZCOUNT redlock:barrier:%d:gate 1 (+inf",
@@ -115,7 +115,7 @@ WITH_BOTH(test_they_are_told_at_once)
     await_told(&last, &ours, REDLOCK_OK);
 }
 
-/* Who is told a token comes back with it, as the same party. */
+/* A party comes back with the reported token, as the same party. */
 WITH_BOTH(test_masters_know_the_token_that_is_told)
 {
     struct arrival alone;
@@ -162,7 +162,7 @@ static unsigned know_it_was_passed(void)
         "return tonumber(string.match(redis.call('get', KEYS[1]) or '-1', '%S+'))");
 }
 
-/* Who has passed does not tell the masters that answer it later: they need not know. */
+/* A party that has passed sends nothing to masters that answer it later: they need not know. */
 static void pass_so_that_all_know(struct arrival *alone)
 {
     for (unsigned tries = 0; tries < 200; tries++) {

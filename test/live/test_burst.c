@@ -1,6 +1,6 @@
 /*
- * More calls at once than masters can answer in the time that they have for one answer: the loop
- * takes them in turns, and each is told once.
+ * More calls at once than masters can answer within the time for one answer. The loop takes them in
+ * turns, and reports each outcome once.
  * rule: C4, C5, C6
  */
 #include "fixture.h"
@@ -249,7 +249,8 @@ static void have_together_answered(void)
         assert_true(now_us() < end);
 }
 
-/* It is told while they wait for their releases: what else is LOST would be told too late. */
+/* The outcome comes while the leases wait for their releases: otherwise a LOST would come too late.
+ * */
 CASE(test_an_outcome_does_not_wait_for_cancelled_leases)
 {
     begin();
@@ -273,8 +274,8 @@ static void close_tells(const unsigned *count)
     ev_loop_destroy(burst.user.loop);
 }
 
-/* It does not wait until they were carried out, and cancels them: each is told once, and no lease
- * stays behind. */
+/* The close does not wait for the calls, and cancels them. Each has one outcome, and no lease stays
+ * behind. */
 CASE(test_a_close_cancels_the_calls_before_it)
 {
     begin();
@@ -291,7 +292,7 @@ CASE(test_a_close_cancels_inspections)
     close_tells(&burst.seen);
 }
 
-/* What is released before redlock_close() is answered before it ends. */
+/* The close comes after the answers to earlier releases. */
 CASE(test_a_close_comes_after_releases)
 {
     begin();

@@ -8,7 +8,7 @@
 #define MASTERS 5
 #define TTL     8000 /* a quarter of it is the longest that a busy master may take to answer */
 
-/* Whatever was tested, nothing is left. */
+/* No test leaves a key. */
 static int leave_both(void **state)
 {
     pair_leave(state);
@@ -47,7 +47,7 @@ static void downgrade(struct take *take)
     assert_true(redlock_lease_is_shared(take->lease));
 }
 
-/* The code of NOT_CHANGED; OK: CHANGED was told. */
+/* The code of NOT_CHANGED; OK after CHANGED. */
 static redlock_code upgrade(struct take *take)
 {
     const struct told *yes = &take->told[REDLOCK_CHANGED], *no = &take->told[REDLOCK_NOT_CHANGED];
@@ -60,7 +60,7 @@ static redlock_code upgrade(struct take *take)
     return yes->times > were ? REDLOCK_OK : no->event.code;
 }
 
-/* Masters on which the name has so many readers. */
+/* Masters on which the name has `readers` readers. */
 static unsigned masters_with(long long readers)
 {
     return cluster_answering(&cluster, readers, "ZCARD redlock:holders:name");
@@ -206,8 +206,8 @@ WITH_BOTH(test_beside_a_reader_of_a_minority)
     cluster_tell(&cluster, 1, "DEL name redlock:holders:name");
 }
 
-/* What each master does: it takes nothing from another reader, shortens nothing, prolongs what it
- * has, and keeps the fence. */
+/* A master takes nothing from another reader and shortens nothing. It prolongs what it has, and
+ * keeps the fence. */
 WITH_BOTH(test_master_by_master)
 {
     struct take reader;
@@ -298,7 +298,7 @@ WITH_BOTH(test_attached_leases_are_not_upgraded)
     assert_code(take_release(&second), REDLOCK_OK);
 }
 
-/* What ends the lease comes in place of CHANGED. */
+/* The end of the lease comes in place of CHANGED. */
 WITH_BOTH(test_released_meanwhile)
 {
     for (unsigned i = 0; i < 2; i++) {

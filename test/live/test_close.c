@@ -1,7 +1,7 @@
 /*
- * Closing waits for what can still be released, and no longer: not for a master that is dead when
- * the others have confirmed, but for one that is slow, and for a master without which nobody else
- * gets the names.
+ * Closing waits for what can still be released, and no longer. It does not wait for a dead master
+ * when the others have confirmed. It waits for a slow one, and for a master without which nobody
+ * else gets the names.
  */
 #include "scene.h"
 

@@ -84,12 +84,12 @@ static void fence_is_told(const struct take *take)
     static int64_t last;
     int64_t fence = redlock_lease_fence(take->lease);
     if (fence <= last)
-        fail_msg("%lld was told before, and then %lld", (long long)last, (long long)fence);
+        fail_msg("first the fence is %lld, and then %lld", (long long)last, (long long)fence);
     last = fence;
 }
 
-/* Takes the name as soon as two masters are rid of the waiter, and releases it; not if the
- * waiter is told first that it has it. */
+/* Takes the name as soon as two masters are rid of the waiter, and releases it; not if the waiter
+ * acquires it first. */
 static void take_in_between(struct user *user, const struct take *waiter)
 {
     struct take take;
@@ -113,10 +113,9 @@ static void take_in_between(struct user *user, const struct take *waiter)
 }
 
 /*
- * Of the two masters whose grants made the fence one is lost while it is stored, and the other is
- * not enough.  The third one, which gave the name by a lost push, is asked again meanwhile; its
- * answer comes when its grant and the lost one's are over, and another holder has had a larger
- * fence.
+ * The fence came from the grants of two masters. One is lost during the storing, and the other is
+ * not enough. The third one gave the name by a lost push, and the client asks it again. It answers
+ * after its grant and the lost one's are over, and another holder has had a larger fence.
  */
 SCENE(test_a_grant_after_the_fence_was_fixed, .masters = 3)
 {

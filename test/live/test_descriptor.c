@@ -450,7 +450,7 @@ TEST(the_timer_and_the_bell_are_closed)
     give_back();
 }
 
-/* LOST comes in time all the same, to whoever goes on calling. */
+/* LOST still comes in time to a user that goes on calling. */
 TEST(the_descriptor_is_closed)
 {
     take_name("cut off", 1000);
@@ -465,7 +465,7 @@ TEST(the_descriptor_is_closed)
     assert_int_equal(redlock_lease_valid_for(lease), 0);
 }
 
-/* What another epoll instance tells must not be taken for ours. */
+/* The loop must not take the events of another epoll instance for ours. */
 TEST(another_takes_its_number)
 {
     int alien = epoll_create1(EPOLL_CLOEXEC), always = eventfd(1, EFD_CLOEXEC);
@@ -491,7 +491,7 @@ static unsigned open_descriptors(void)
     return find("", unused);
 }
 
-/* Whichever of the loop's own descriptors is one too many. */
+/* In turn, each of the loop's own descriptors is one too many. */
 TEST(descriptors_are_out)
 {
     struct rlimit before, none;
@@ -532,7 +532,7 @@ TEST(its_timer_counts_suspend)
     assert_says(text, "clockid: 7\n"); /* CLOCK_BOOTTIME */
 }
 
-/* Tells the parent when it holds, and when it was told LOST; waits for the descriptor alone. */
+/* Reports to the parent when it holds, and when LOST comes; waits for the descriptor alone. */
 static void hold_until_lost(int to_parent)
 {
     int64_t lost;

@@ -1,7 +1,8 @@
 /*
- * What was detached is its next user's alone: once redlock_lease_detach() has returned, no renewal
- * of it is written or repeated, and none that is on its way heals what another process has given
- * back. rule: C6, K8, U5, U7
+ * A detached lease belongs to its next user alone. Once redlock_lease_detach() has returned, no
+ * renewal is written or repeated. A renewal on its way heals nothing that another process has given
+ * back.
+ * rule: C6, K8, U5, U7
  */
 #include "scene.h"
 
@@ -51,8 +52,8 @@ static void hear_cancelled(redlock_lease *lease, const redlock_event *event, voi
     delete_everywhere();
 }
 
-/* In one turn the lease is to be renewed, and another one ends, in whose callback it is detached
- * and given back. */
+/* In one turn the lease is due for renewal, and another one ends: its callback detaches the first,
+ * and gives it back. */
 SCENE(test_nothing_is_written_after_it, .masters = 3)
 {
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);

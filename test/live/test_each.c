@@ -37,7 +37,7 @@ static void expect_answers(const enum answer *answers, unsigned count)
     several.count = 0;
 }
 
-/* What each script does where one of the names is not as most are, with these rights. */
+/* Each script where one of the names differs from the others, with these rights. */
 static void one_answer_for_each(const char *rights)
 {
     TELL("MSET x a y b z c");

@@ -1,7 +1,7 @@
 /*
- * Fences on real masters: they grow from holder to holder of a name, are one for several
- * names, stay with the lease, cost plain leases nothing, and go on growing when masters die,
- * freeze, restart empty or forget their clock.
+ * Fences on real masters. They grow from holder to holder of a name, are one for several names,
+ * stay with the lease, and cost plain leases nothing. They still grow when masters die, freeze,
+ * restart empty or forget their clock.
  * rule: K4
  */
 #include "fixture.h"
@@ -148,7 +148,7 @@ CASE(test_attaching_has_no_new_one)
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),
                 REDLOCK_E_ARGUMENT);
     assert_null(take.lease);
-    assert_says(redlock_last_error(user.client), "keeps the fence that its first holder was told");
+    assert_says(redlock_last_error(user.client), "keeps the fence");
 
     terms.fence = false;
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),

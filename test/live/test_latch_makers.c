@@ -1,6 +1,6 @@
 /*
- * Many make a latch of one name at one moment, over roads that take 0 to 120 ms: one is told that
- * it was made, all others that there is another, and it is there afterwards.
+ * Many make a latch of one name at one moment, over roads that take 0 to 120 ms. One reports that
+ * it made the latch, all others that there is another, and the latch stays.
  *
  * REDLOCK_LONG=1: 200 rounds, which take some minutes.
  * rule: L5
@@ -102,7 +102,7 @@ SCENE(test_one_is_told_that_it_was_made, .masters = MASTERS)
         for (unsigned i = 0; i < MAKERS; i++)
             count += end(&makers[i], round);
         if (count != 1)
-            fail_msg("round %u: %u are told that they made it", round, count);
+            fail_msg("round %u: %u made it", round, count);
     }
     for (unsigned i = 0; i < MAKERS; i++)
         scene_leave(&makers[i].user);

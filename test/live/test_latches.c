@@ -1,6 +1,5 @@
 /*
- * Latches on real masters: who arrives, who waits, what each is told, and what restarts of masters
- * leave of them.
+ * Latches on real masters: arriving and waiting, the outcome of each, and restarts of masters.
  */
 #include <redlock/recipes.h>
 

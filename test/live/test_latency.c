@@ -1,6 +1,6 @@
 /*
- * A master that hangs costs no lease time: with one of five stopped since before the start,
- * acquires take as long as with five healthy ones, and no round ever waits for it.
+ * A master that hangs costs no lease time. With one of five stopped before the start, acquires take
+ * as long as with five healthy ones, and no round ever waits for it.
  */
 #include "user.h"
 

@@ -1,5 +1,6 @@
 /*
- * Elections on real masters: what a leader announces, what observers are told, who leads next.
+ * Elections on real masters: a leader's announcement, the reports to observers, and the next
+ * leader.
  * rule: E1, E2, E5, E6
  */
 #include <redlock/recipes.h>

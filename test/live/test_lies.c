@@ -129,7 +129,7 @@ SCENE(test_a_ttl_of_a_day, .masters = 5, .max_ttl_ms = MAX_TTL_MS, .forge = spea
     struct user user, newcomer;
     scene_enter(&scene, &user, "user", 1U << 4);
     honest_masters_vote(&user);
-    /* So long may a master go without being asked again. */
+    /* The longest pause between two questions to a master. */
     for (int64_t end = now_us() + 1500000; user_step(&user, end);)
         ;
     honest_masters_vote(&user);
@@ -224,8 +224,8 @@ static void fences_grow_in_spite_of(int64_t (*lie)(void))
                       node_of(&after, 1).state == REDLOCK_NODE_UP);
     int64_t then = fence_of_name(&after);
     if (then <= told)
-        fail_msg("%lld was told before, and then %lld: %lld s less", (long long)told,
-                 (long long)then, (long long)(told - then) / 1000000);
+        fail_msg("first it is %lld, and then %lld: %lld s less", (long long)told, (long long)then,
+                 (long long)(told - then) / 1000000);
     scene_leave(&after);
 }
 

@@ -91,7 +91,7 @@ static unsigned begin_all_paused(void)
     return most_in_flight();
 }
 
-/* The same after looks that were cheap; a busy machine may have made the last ones dear. */
+/* Looks that begin after cheap ones; a busy machine may have made the last ones dear. */
 static unsigned begin_all_paused_together(void)
 {
     int64_t end = now_us() + 10000000;
@@ -139,7 +139,7 @@ CASE(test_again_and_alone)
     end_all_well();
 }
 
-/* Of those under way none is told any more, and the next ones have their turn. */
+/* The looks under way report nothing any more, and the next ones have their turn. */
 CASE(test_freed_ones_make_room)
 {
     begin_all();
@@ -174,11 +174,11 @@ CASE(test_closing_ends_all)
     user_join(&user, user.loop, &cluster);
 }
 
-/* ---- what is told ------------------------------------------------------------------ */
+/* ---- reports ------------------------------------------------------------------ */
 
 #define READERS 20
 
-/* What a look is to tell, and how often it told it. */
+/* The expected answer of a look, and the number of its reports. */
 struct told_crowds {
     redlock_look *look;
     const char *waits; /* the first waiter; NULL: none */

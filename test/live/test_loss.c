@@ -1,10 +1,10 @@
 /*
- * A holder whose quorum goes away is told LOST before its lease ends, every time: when
- * three of five masters are killed, when they hang, when their replies are merely late.
+ * A holder whose quorum goes away gets LOST before its lease ends, every time: when three of five
+ * masters are killed, when they hang, when their replies are merely late.
  *
- * The end is not taken from the library: it is the moment at which the name expires on
- * the three masters, asked of them when nothing can renew it there any more.  Where a busy
- * machine held up this process itself, LOST is to come as soon as it goes on.
+ * The end does not come from the library. It is the moment at which the name expires on the three
+ * masters, which the test asks when nothing can renew it there any more. Where a busy machine held
+ * up this process, LOST must come as soon as it goes on.
  *
  * REDLOCK_LONG=1: fifty tries of each kind, one lease each, which takes some minutes.
  */
@@ -186,7 +186,7 @@ CASE(test_slow_network)
         hold_all();
         for (unsigned i = 0; i < 3; i++)
             proxy_delay(proxies[i], TTL + 500);
-        /* What has passed the proxies before may still count. */
+        /* Requests that have passed the proxies before may still count. */
         for (unsigned i = 0; i < 10; i++)
             user_step(&user, INT64_MAX);
         for (unsigned k = 0; k < leases; k++)

@@ -1,6 +1,6 @@
 /*
- * Names are bytes: whatever they are, the key on every master is the name and its value
- * the token.  Several names are had all or none.
+ * Names are bytes: any name is the key on every master, and the token its value. Several names are
+ * had all or none.
  * rule: K2
  */
 #include "fixture.h"

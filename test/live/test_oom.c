@@ -1,7 +1,7 @@
 /*
- * The n-th allocation fails, the n-th call on a socket or an epoll fails, for every n that a
- * life of a client has: open, acquire, contend, extend, release, close.  Nothing crashes or leaks,
- * every outcome is told once, and no key stays behind.
+ * The n-th allocation fails, or the n-th call on a socket or an epoll, for every n in the life of a
+ * client: open, acquire, contend, extend, release, close. Nothing crashes or leaks, every outcome
+ * comes once, and no key stays behind.
  */
 #include <redlock/recipes.h>
 
@@ -71,7 +71,7 @@ static void hold_and_contend(struct user *user)
         give_back(&first);
 }
 
-/* ---- a leader, and who observes it ---------------------------------------------------- */
+/* ---- a leader and its observer ---------------------------------------------------- */
 
 struct led {
     unsigned told[KINDS], heard;
@@ -182,7 +182,7 @@ static void latch(struct user *user)
     await_call(user, call, code, &told);
 }
 
-/* What could not be taken back ends by itself. */
+/* A word that could not be taken back ends by itself. */
 static void forget_what_expires(void)
 {
     cluster_tell_all(&cluster, "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one "
@@ -337,7 +337,7 @@ CASE(test_a_value_that_is_refused_is_not_announced)
     user_close(&user, 5000);
 }
 
-/* A thread that cannot announce leads all the same, and is told why nobody hears of it. */
+/* A thread that cannot announce still leads, and learns why nobody hears of it. */
 CASE(test_a_thread_leads_without_memory_to_announce)
 {
     redlock_sync *client;
@@ -385,7 +385,7 @@ CASE(test_memory)
     live_through(FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
 }
 
-/* A lease that was told ACQUIRED can also be released. */
+/* A lease with the outcome ACQUIRED can also be released. */
 CASE(test_token_takes_no_memory)
 {
     struct user user;

@@ -1,6 +1,6 @@
 /*
- * What a user may get wrong in the options: refused at once, with a sentence; or allowed,
- * and then it works.
+ * Faults in the options: the library refuses them at once, with a sentence; or allows them, and
+ * then they work.
  */
 #include "fixture.h"
 #include "user.h"

@@ -89,7 +89,7 @@ WITH_BOTH(test_the_masters_keep_the_rest)
     take_free(&first);
 }
 
-/* What was held for longer is given back at once. */
+/* A lease held for longer is given back at once. */
 WITH_BOTH(test_a_longer_hold)
 {
     struct take first, next;

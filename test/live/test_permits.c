@@ -1,5 +1,5 @@
 /*
- * Permits as users of the library: who waits is served, whatever its slot, and leaves nothing
+ * Permits as users of the library: each waiter is served, whatever its slot, and leaves nothing
  * behind.
  * rule: P13, P14
  */
@@ -146,7 +146,7 @@ WITH_ALL(all_of_one_client_are_served)
     assert_true(stats_of(&ours).handoffs_here > here);
 }
 
-/* It stands in line for another slot: long before it would ask again it is told of the free one. */
+/* It stands in line for another slot. It hears of the free one long before it would ask again. */
 WITH_ALL(a_hint_is_followed)
 {
     struct take a, b, waiter;
@@ -238,7 +238,7 @@ WITH_ALL(a_closed_client_leaves_nothing)
     user_join(&theirs, loop, &cluster);
 }
 
-/* One waiter is told of each slot that is released before it has come to stand there. */
+/* One waiter hears of each slot that is released before it has come to stand there. */
 WITH_ALL(many_hints_at_once_are_no_flood)
 {
     static struct take held[CROWD];

@@ -1,6 +1,6 @@
 /*
- * The contract of the loop: callbacks come only from it and may do anything, even free their own
- * lease or client; the loop ends by itself; no SIGPIPE is sent.
+ * The contract of the loop. Callbacks come only from it and may do anything, even free their own
+ * lease or client. The loop ends by itself, and sends no SIGPIPE.
  * rule: C1, C13
  */
 #include <redlock/recipes.h>
@@ -30,7 +30,7 @@ static void no_pipe_broke(void)
 
 /* ---- Anything inside every callback ---- */
 
-#define A_LOOK ((redlock_event_kind)KINDS) /* is told, and no event */
+#define A_LOOK ((redlock_event_kind)KINDS) /* a report, but no event */
 
 enum deed { FREE_LEASE, FREE_CLIENT, CLOSE_CLIENT, ASK_AGAIN, DEEDS };
 

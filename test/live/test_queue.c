@@ -1,6 +1,6 @@
 /*
- * Waiting in turn, as one real master sees it: the scripts by way of lib/wire, and the pushes to a
- * subscription.
+ * Waiting in turn, as one real master sees it. The scripts come through lib/wire; a subscription
+ * gets the pushes.
  * rule: K5, K7, W2, W3, W4, W5, W7, W8, W9, W32
  */
 #define _GNU_SOURCE
@@ -411,7 +411,7 @@ TEST(who_may_not_see_the_queues_gives_back_all_the_same)
     assert_told("waiter");
 }
 
-/* What needs the clock fails, a refusal too, for that tells what is stored. */
+/* Requests that need the clock fail; so do refusals, because they report what is stored. */
 static void no_fences_with(const char *rights)
 {
     static const char *const each[] = {"x", "y", "z", "held"};

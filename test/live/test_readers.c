@@ -1,6 +1,6 @@
 /*
- * Readers and writers as users of the library: many that wait, keys that are changed by hand,
- * masters that go back in time, a reader that stands still, and leases by their tokens.
+ * Readers and writers as users of the library. Many wait, hands change keys, masters go back in
+ * time, a reader stands still, and tokens stand for leases.
  * rule: S4, S7, S8, S11, S13
  */
 #include "scene.h"
@@ -33,7 +33,7 @@ static void tell_each(unsigned masters, const char *command)
         cluster_tell(&cluster, i, command);
 }
 
-/* Masters on which so many have the name shared, the dead too. */
+/* Masters on which the name has `readers` readers, the dead included. */
 static unsigned masters_with(long long readers)
 {
     return cluster_answering(&cluster, readers, "ZCARD redlock:holders:name");
@@ -53,7 +53,7 @@ static void assert_writer_stays_out(void)
     take_free(&take);
 }
 
-/* Many leases, without all that is told to each. */
+/* Many leases, without the reports to each. */
 struct crowd {
     redlock_lease *leases[MOST];
     unsigned count, told[KINDS];

@@ -1,9 +1,9 @@
 /*
- * A master that restarted abstains until every lease it may have forgotten has ended, says
- * for how long, heals nothing before that and everything after it.
+ * A restarted master abstains until every lease that it may have forgotten has ended, and reports
+ * for how long. It heals nothing before that and everything after it.
  *
- * The longest ttl is 5 s here, so that the quarantine is about as short; but masters that are
- * restarted one after the other, on a busy machine, all abstain for a while.
+ * The longest ttl is 5 s here, so that the quarantine is about as short. On a busy machine, masters
+ * that restart one after the other still all abstain for a while.
  */
 #include "fixture.h"
 #include "user.h"
@@ -83,7 +83,7 @@ CASE(test_two_restart_empty)
     assert_in_range(node_of(&user, 0).abstains_ms, 1, QUARANTINE_MS);
     assert_says(user.log, "s ago, abstains");
 
-    /* A client that never met the old processes is told the same. */
+    /* A client that never met the old processes learns it too. */
     redlock_options options = short_ttl();
     user_begin(&newcomer, user.loop, NULL, &options);
     AWAIT(&user, newcomer.ready);

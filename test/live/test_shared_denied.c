@@ -151,7 +151,8 @@ TEST(who_cannot_hand_over_to_a_reader_leaves_it_to_others)
     }
 }
 
-/* Who may not shorten it leaves the name marked for as long as the longest reader had it. */
+/* Without the right to shorten it, a reader leaves the name marked for as long as the longest
+ * reader had it. */
 TEST(a_reader_leaves_also_where_it_may_not_set_the_end)
 {
     static const char *const tokens[] = {"long", "middle"};

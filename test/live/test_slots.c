@@ -1,5 +1,5 @@
 /*
- * The slots of a name on one real master: who is refused, who is served, who is told of a free one.
+ * The slots of a name on one real master: refusing, serving, and hints about free ones.
  * rule: P3, P4, P6, P10, P12
  */
 #include "one_master.h"
@@ -210,7 +210,7 @@ TEST(the_dead_are_told_nothing)
     assert_heard("v slot 0");
 }
 
-/* Nothing of it is left, and nobody is told of what it has not freed. */
+/* Nothing of it is left, and nobody hears of a slot that it has not freed. */
 TEST(who_leaves_leaves_all_queues)
 {
     take_slots(4);
@@ -278,7 +278,7 @@ TEST(the_number_outlives_the_slots)
     assert_true(ASK_COUNT("PTTL redlock:permits:pool") > 4 * HOUR);
 }
 
-/* Whoever asks for less than is left of a slot takes nothing from the life of the number. */
+/* A request for less than is left of a slot takes nothing from the life of the number. */
 TEST(a_short_lease_keeps_the_number)
 {
     struct request request = request_of(REQUEST_GRANT, NULL, "a");

@@ -1,6 +1,6 @@
 /*
- * Readers that come and go as fast as they can keep no writer out: it waits for those who read
- * when it came, and for nobody who came later.
+ * Readers that come and go as fast as they can keep no writer out. It waits for the readers from
+ * before its arrival, and for no later one.
  * rule: S9
  */
 #include "fixture.h"

@@ -1,5 +1,5 @@
 /*
- * A struct that nobody has cleared: whatever stands in it, it is refused, or the lease is
+ * A struct that nobody has cleared: the library refuses it, whatever it contains, or the lease is
  * exclusive.
  */
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void must_not_share(struct user *user, const redlock_name *name,
     redlock_lease_free(take.lease);
 }
 
-/* What a program sets that was written before a name had a mode. */
+/* A program from before names had a mode sets only these. */
 CASE(a_name_with_bytes_and_length)
 {
     struct user user;

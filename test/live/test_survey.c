@@ -1,6 +1,6 @@
 /*
- * Which names there are: each master tells its own, some keys at a time, and no more before the
- * user was told.  And a permit that somebody else has is given back by its token.
+ * The names that exist: each master reports its own, some keys at a time, and no more before the
+ * user has seen them. And a token gives back a permit that somebody else has.
  * rule: N3
  */
 #include "fixture.h"
@@ -14,12 +14,12 @@ struct sight {
     struct user *user;
     redlock_survey *survey;
     unsigned told, last, failed;
-    unsigned free_after; /* it is freed when so many answers were told; 0: not by itself */
+    unsigned free_after; /* the number of answers after which it is freed; 0: never */
     bool seen[REDLOCK_MASTERS_MAX][NAMES];
     unsigned unknown; /* names that nobody took */
     size_t most;      /* names in one answer */
     uint64_t looked_at[REDLOCK_MASTERS_MAX], keys[REDLOCK_MASTERS_MAX];
-    unsigned in_flight; /* the most that a master owed when something was told */
+    unsigned in_flight; /* the most that a master owed at a report */
 };
 
 static void note_names(struct sight *sight, const redlock_survey_page *page)
@@ -109,7 +109,7 @@ CASE(test_all_names_in_small_steps)
     assert_int_equal(sight.failed + sight.unknown, 0);
     assert_true(sight.told >= 2 * ((NAMES + FOREIGN) / 400));
     assert_true(sight.most < 400);
-    assert_int_equal(sight.in_flight, 0); /* each is asked on when its answer was told */
+    assert_int_equal(sight.in_flight, 0); /* it asks each on after the report of its answer */
     redlock_survey_free(sight.survey);
     empty(0);
     empty(2);

@@ -1,7 +1,6 @@
 /*
- * Threads that wait: each call ends with the right code and in time, whatever other
- * threads, masters or a close do meanwhile, and validity as other threads read it is
- * never more than it is.
+ * Threads that wait: each call ends with the right code and in time, whatever other threads,
+ * masters or a close do. No thread reads more validity than there is.
  */
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /*
- * Threads that make a lease shared, or exclusive: the mode, the validity and the fence as other
- * threads read them, and each call's outcome, whatever masters or other threads do meanwhile.
+ * Threads that make a lease shared, or exclusive. Other threads read the mode, the validity and the
+ * fence; each call has its outcome, whatever masters or other threads do meanwhile.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -276,8 +276,8 @@ static redlock_code look_at_it(struct caller *caller)
     return redlock_sync_run(caller->client, look_inside, caller);
 }
 
-/* What a thread reads when a change has begun.  The change and the look wait together until the
- * background thread goes on, which starts both before it sends anything. */
+/* The value that a thread reads when a change has begun. The change and the look wait together
+ * until the background thread goes on, which starts both before it sends anything. */
 static int64_t exclusive_at_once(redlock_sync *client, redlock_sync_lease *lease,
                                  redlock_code (*change)(struct caller *))
 {
@@ -326,7 +326,7 @@ static void judge(struct watch *watch, enum step step, int64_t exclusive, bool i
     watch->old_fence += (step == BECOMES_WRITER || step == WRITES) && exclusive > 0 && is_old;
 }
 
-/* What was read counts if the step was the same before and after. */
+/* A reading counts if the step was the same before and after. */
 static void *watch_mode(void *data)
 {
     struct watch *watch = data;

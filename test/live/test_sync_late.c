@@ -1,7 +1,7 @@
 /*
- * Threads that are held up, which sees to it that each meets what another thread has done
- * meanwhile: one that is woken after the end of its lease is not told that it has it, and one that
- * gives its lease back has given it back from then on.
+ * Delays make each thread meet what another thread has done meanwhile. A thread that wakes after
+ * the end of its lease does not acquire it. A lease that a thread gives back is given back from
+ * then on.
  */
 #include "fixture.h"
 #include "sync_user.h"

@@ -88,7 +88,8 @@ static void *speak(void *data)
     return NULL;
 }
 
-/* Each is told, that its value is said or that another one replaced it; the last one is said. */
+/* Each thread learns that its value is announced, or that another replaced it; the last one stays.
+ * */
 WITH_CLIENT(test_threads_announce_at_once)
 {
     enum { SPEAKERS = 8 };

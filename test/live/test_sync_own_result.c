@@ -1,6 +1,6 @@
 /*
- * What a blocking call is given may lie in what it fills: a caller that asks once more has the
- * names, tokens and ids in the results of before.
+ * The arguments of a blocking call may lie in its result: a caller that asks again passes the
+ * names, tokens and ids of its former results.
  */
 
 #include <redlock/recipes.h>

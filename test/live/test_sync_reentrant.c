@@ -1,6 +1,6 @@
 /*
- * Threads that acquire once more what they hold: one handle for all of it, and the lease goes with
- * the last who gives it back, whatever threads, masters or the client do meanwhile.
+ * Threads that acquire again what they hold share one handle. The lease ends when the last one
+ * gives it back, whatever threads, masters or the client do meanwhile.
  * rule: T12, T13, T14, T15, T16, T17
  */
 #include <pthread.h>
@@ -505,7 +505,7 @@ WITH_CLEAN_CLIENT(a_count_is_of_all_the_names_in_any_mode)
     give_back(lease);
 }
 
-/* The background thread stands still, and LOST is not told. */
+/* The background thread stands still, and LOST does not come. */
 WITH_CLEAN_CLIENT(within_its_margin_the_count_is_0)
 {
     enum { MARGIN_MS = 1500 };
@@ -633,7 +633,7 @@ CASE(within_its_margin_it_is_as_good_as_lost)
     until_its_margin(300, REDLOCK_ZERO, 0);
 }
 
-/* LOST is told late, and nobody may believe meanwhile that he gave back what he had. */
+/* LOST comes late, and no thread may believe meanwhile that it gave the lease back. */
 WITH_CLEAN_CLIENT(a_release_after_its_end_says_so)
 {
     redlock_sync_lease *lease, *inner;

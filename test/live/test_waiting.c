@@ -53,7 +53,7 @@ static int join_two(void **state)
     return 0;
 }
 
-/* Whatever was tested, nothing is left. */
+/* No test leaves a key. */
 static int leave_all(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ ON_A_LOOP(test_strict_order_among_the_waiters_of_two_clients)
     }
 }
 
-/* ---- How it is told ---- */
+/* ---- Pushes ---- */
 
 static void hand_over(struct take *from, struct take *to, int64_t within_ms)
 {

@@ -36,7 +36,7 @@ struct user {
     int64_t held_up_us; /* by a busy machine: it rested for longer than it meant to */
 };
 
-/* What one master said, kept beyond the callback. */
+/* One master's vote, kept beyond the callback. */
 struct said_vote {
     redlock_vote_kind kind;
     int64_t remaining_ms;
@@ -75,14 +75,14 @@ struct seen {
 /* Opens a client and waits until it is ready.  `options` may be NULL, and is then patient
  * with masters, so that a busy machine does not look like a broken one; its nodes may be. */
 void user_open(struct user *user, const struct cluster *cluster, const redlock_options *options);
-/* The same on a loop that is already there, without waiting. */
+/* On a loop that exists, without waiting. */
 void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
                 const redlock_options *options);
-/* The same, and waits until it is ready. */
+/* On a loop that exists; waits until the client is ready. */
 void user_join(struct user *user, struct ev_loop *loop, const struct cluster *cluster);
 /* Closes, waits, frees.  The loop stays.  Returns `left`. */
 unsigned user_end(struct user *user, int64_t patience_ms);
-/* The same with its loop, which nothing may keep alive. */
+/* Closes the client and its loop, which nothing may keep alive. */
 unsigned user_close(struct user *user, int64_t patience_ms);
 /* user_close(), and no key but redlock:clock may be left anywhere. */
 void user_close_clean(struct user *user, struct cluster *cluster);
@@ -109,11 +109,11 @@ redlock_code take_lock(struct take *take, struct user *user, const char *name,
 /* Releases, waits, frees the handle: the code. */
 redlock_code take_release(struct take *take);
 void take_free(struct take *take);
-/* The lease was told ACQUIRED. */
+/* True after ACQUIRED. */
 bool has(const struct take *take);
 
 void look_hear(redlock_look *look, const redlock_look_result *result, void *seen);
-/* Asks for the holder of the name; waits until it is told, and frees the look. */
+/* Asks for the holder of the name, waits for the answer, and frees the look. */
 void look_at(struct seen *seen, struct user *user, const char *name);
 
 /* Runs the loop for one iteration; false once now_us() has passed `end_us`. */
@@ -131,7 +131,7 @@ void user_meanwhile(struct user *user, const struct cluster *cluster, const char
                 fail_msg("not within %lld ms: %s", (long long)(ms), #condition);                   \
     } while (0)
 #define AWAIT(user, condition) AWAIT_MS(user, condition, 10000)
-/* What has to come soon; but what held up this process is not counted. */
+/* Waits for a condition that must come soon, less the time for which this process was held up. */
 #define AWAIT_AWAKE_MS(user, condition, ms)                                                        \
     do {                                                                                           \
         int64_t begin_ = now_us() - (user)->held_up_us;                                            \
