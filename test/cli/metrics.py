@@ -17,7 +17,7 @@ class MetricsCase(ClusterCase):
         return openmetrics.parse(self.file.read_text() if text is None else text)
 
     def value(self, name, suffix=""):
-        """Of the one sample with that name; None: there is no file, or no such sample."""
+        """The only sample of that name; None without a file, or without such a sample."""
         if not self.file.exists():
             return None
         samples = list(self.families()[name].of(suffix).values())

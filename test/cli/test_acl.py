@@ -13,7 +13,7 @@ LOGIN = "redlock:change-this-too@"
 
 
 def rules():
-    """The rules of the user, without its password."""
+    """The rules of the user, but for its password."""
     return re.search(r"^user redlock on \S+ (.*)", ACL.read_text(), re.M).group(1).split()
 
 
@@ -109,7 +109,7 @@ class All(Masters):
         until(self.nobody_reads, "nobody reads it")
 
     def nobody_reads(self):
-        """A master that was not connected in time is asked by another unlock."""
+        """Another unlock asks a master that was connected too late."""
         if self.each("EXISTS", "lock:r") == ["0"] * self.count:
             return True
         self.redlock("unlock", "--token", "long", "lock:r")
@@ -242,7 +242,7 @@ class Denied(Masters):
         self.each("ACL", "SETUSER", name, "on", ">pw", *rules(), *changes)
 
     def test_rules_from_before_shared_leases(self):
-        """They lock as ever; a reader is refused, and nothing of it keeps a writer out."""
+        """They lock as ever; a reader is refused, and leaves nothing that keeps a writer out."""
         self.make_user("older", *(f"-{command}" for command in
                                   ("zscore", "zcount", "zremrangebyscore", "pexpireat")))
         env = self.env(REDLOCK_NODES=self.servers[0].uri("older:pw@"))
@@ -281,7 +281,7 @@ class Denied(Masters):
 
 
 class Operator(Masters):
-    """`list` and `break` have a user of their own, with three rights more, and none to other names."""
+    """`list` and `break` have a user of their own: with three rights more, and no right to other names."""
 
     LOGIN = "redlock-operator:change-this-as-well@"
 

@@ -166,7 +166,7 @@ class Barrier(ClusterCase):
 
 
 class Sleeper(ClusterCase):
-    """Masters that never heard of a max_ttl above four seconds forget what parties say after eight."""
+    """Masters that know of no max_ttl above four seconds forget a party after eight."""
 
     @classmethod
     def setUpClass(cls):
@@ -187,7 +187,7 @@ class Sleeper(ClusterCase):
         return self.cluster.each_cli("GET", f"redlock:passed:{self.name}")
 
     def begin(self, *options):
-        """One that waits at generation 1, on all masters."""
+        """A party that waits at generation 1, on all masters."""
         job = self.spawn(*self.barrier(1, *options))
         until(lambda: set(self.cluster.each_cli("ZCOUNT", f"redlock:barrier:1:{self.name}", "1", "(+inf")) ==
               {"1"}, "it is counted")
@@ -213,7 +213,7 @@ class Sleeper(ClusterCase):
         self.redlock(*self.barrier(1, "--token", "mine"), status=0)
 
     def assert_over(self, result, outcome):
-        """Between the two parts it names the masters that have not answered, if there are any."""
+        """Between the two parts it names the silent masters."""
         said = f"redlock: {self.name}: {outcome}: this generation is over, 2 was passed"
         advice = ": give a generation above that\n"
         self.assertEqual((result.err[:len(said)], result.err[-len(advice):]), (said, advice))

@@ -97,7 +97,7 @@ class Breaks(ClusterCase):
         return told["may_write_ms"]
 
     def test_a_holder_that_renews(self):
-        """When it did so is known as exactly as the masters are punctual."""
+        """The time of its last renewal is as exact as the masters are punctual."""
         until(lambda: self.broken_while_it_lives() <= 1650, "it is known within a look")
 
     def test_a_holder_that_renews_and_is_looked_at_slowly(self):
@@ -310,7 +310,7 @@ class Breaks(ClusterCase):
         self.assertEqual(self.cluster.cli(1, "LLEN", self.name), "1")
 
     def test_any_value_of_other_software(self):
-        """Blanks, control characters and what looks like a fence are its own."""
+        """Blanks, control characters and texts like a fence belong to the label."""
         for value in "a b", "other 4711", "line\nbreak\t", "\x1b[31mred", "redlock:permits", "\u00fc" * 40:
             self.cluster.each_cli("SET", self.name, value, "PX", "3000")
             if " " in value:
@@ -436,7 +436,7 @@ class Missing(Case):
         self.assertEqual([node["outcome"] for node in told["nodes"]], ["deleted"] * 5)
 
     def test_a_holder_that_lives_may_reach_who_is_not_reached_from_here(self):
-        """There it may renew the lock until its lease is over, and leave it behind."""
+        """The holder may renew the lock there until its lease is over, and leave it behind."""
         run = self.spawn("run", "--ttl", "1500ms", "b", "--", "sleep", "60")
         token = until(lambda: self.cluster.cli(5, "GET", "b"), "it is held")
         self.cluster.kill(1, 2)

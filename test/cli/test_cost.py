@@ -58,13 +58,13 @@ def read_script(name):
 
 
 def scripts():
-    """Those that are no part of another."""
+    """The scripts that are no part of another."""
     names = {path.stem for path in SCRIPTS.glob("*.lua")}
     return names - set().union(*(read_script(name)[1] for name in names))
 
 
 def commands():
-    """Those that the library writes, beside scripts."""
+    """The commands that the library writes, beside scripts."""
     return set(re.findall(r'\*\d+\\r\\n\$\d+\\r\\n([A-Z]+)',
                           (ROOT / "lib" / "wire" / "command.c").read_text()))
 
@@ -128,7 +128,7 @@ class World:
             self.put_all(b"redlock:queue:" + key, [("0", token(10 ** 6 + number)) for number in range(count)])
 
     def each_first_waits_for_many(self, keys, modes=None):
-        """The first of each key waits for 63 other names, too, and can have all."""
+        """The first of each key waits for 63 other names too, and all of them are free for it."""
         for i, key in enumerate(keys):
             others = names(NAMES - 1, of=i + 1)
             self.enqueue(i + 1, [key, *others], modes)
@@ -175,7 +175,7 @@ def each_slot_waits(world, first, end):
 
 
 def all_slots_wait(world, first, end, numbered=1):
-    """And stand in the registry."""
+    """The waiters also stand in the registry."""
     for j in range(first, end):
         world.enqueue(j + numbered, slots(POOL, [j]))
         world.put("ZADD", b"redlock:queue:redlock:permits:" + POOL, str(j), token(j + numbered))
@@ -407,7 +407,7 @@ class Cost(unittest.TestCase):
         cls.run_id = re.search(rb"run_id:(\w+)", cls.master.call("INFO", "server"))[1]
 
     def processor_ms(self):
-        """Of the master so far: what else the machine does is not in it."""
+        """The master's CPU so far, without other programs of the machine."""
         return int(Path(f"/proc/{self.server.process.pid}/schedstat").read_text().split()[0]) / 10 ** 6
 
     def spent(self, connection, request):

@@ -43,7 +43,7 @@ class Doctor(Case):
         self.assertRegex(found["text"], r"[\w.)'\]]$")  # no half of a word behind a space
 
     def refuses(self, server, text, advice, node=None):
-        """The master votes, as far as its hello knows, but refuses writes."""
+        """The master votes, as far as its hello shows, but refuses writes."""
         found = self.examine(node or server.uri(), status=69)
         self.assertEqual((found["state"], found["grants"]), ("up", False))
         self.assertIn(text, found["refusal"])

@@ -148,7 +148,7 @@ class Elect(ClusterCase):
             self.cluster.cli(master, "ACL", "SETUSER", "default", f"{sign}eval", f"{sign}evalsha")
 
     def test_watching_masters_that_answer_errors(self):
-        """They say no more that nobody leads."""
+        """They no longer say that nobody leads."""
         with open(self.tmp / "err", "wb") as err:
             job, path = self.watch(stderr=err)
         until(lambda: path.read_text() == "0\n", "nobody leads")

@@ -33,7 +33,7 @@ def children(pid):
 
 
 def target(link):
-    """Where it leads; None when it has gone since it was listed."""
+    """The target of the link; None after its removal."""
     try:
         return os.readlink(link)
     except FileNotFoundError:
@@ -41,7 +41,7 @@ def target(link):
 
 
 def cgroup2():
-    """Where cgroups of version 2 are, if we may make some; else None."""
+    """The folder of cgroups of version 2, if we may make some; else None."""
     for place in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")):
         if (place / "cgroup.procs").exists() and os.access(place, os.W_OK):
             return place
@@ -95,7 +95,7 @@ class GuardianCase(ProcessCase, ClusterCase):
 
     @staticmethod
     def remove(folder):
-        """A cgroup, if it is there, once its processes are gone."""
+        """The cgroup, if it is there, once its processes are gone."""
         def removed():
             try:
                 folder.rmdir()
@@ -309,7 +309,7 @@ class Frozen(GuardianCase):
 
 class Killed(GuardianCase):
     def test_asked_and_then_killed(self):
-        """There is time until the lease ends: the command has kill-after of it."""
+        """There is time until the lease ends, and the command gets --kill-after of it."""
         process = self.start("trap 'echo cleaned up > \"$0/told\"; exit' TERM; echo $$ > \"$0/command\"; "
                              "while :; do sleep 0.01; done")
         pid = self.pid("command")
@@ -420,7 +420,7 @@ class TheGuardian(GuardianCase):
         self.assert_free(self.name)
 
     def test_is_killed_where_there_were_children_before(self):
-        """A shell that became `redlock run` had some; they are not of the command."""
+        """A shell that became `redlock run` had some: these are not the command's."""
         become = f"sleep 60 >/dev/null 2>&1 & echo $! > '{self.tmp}/before'; exec \"$@\""
         process = subprocess.Popen(["sh", "-c", become, "-", REDLOCK, *self.patience, "run", self.name, "--",
                                     "sh", "-c", FAMILY, str(self.tmp)], env=self.env(),
@@ -489,7 +489,7 @@ class Left(GuardianCase):
         self.assertGreaterEqual(asked - ended, 190)
 
     def test_what_it_starts_to_end_itself_is_not_asked(self):
-        """A handler's own commands, as `rm` or `date`, are to do their work."""
+        """A handler's own commands, such as `rm` or `date`, must do their work."""
         (self.tmp / "daemon").write_text("trap 'for i in 1 2 3 4 5 6 7 8 9; do /bin/true || exit; done; "
                                          "echo done; exit' TERM\necho $$ >> \"$0.pids\"\nwhile :; do :; "
                                          "done\n")
@@ -636,7 +636,7 @@ class Proc(GuardianCase):
 
 
 class Setuid(GuardianCase):
-    """The command becomes another user's, whom ours may send no signal."""
+    """The command changes to a user to whom we may send no signal."""
 
     def setUp(self):
         super().setUp()

@@ -168,7 +168,7 @@ class Documents(ClusterCase):
                 self.assertEqual(told["text"], "ended by signal 15")
 
     def test_what_steers_a_terminal_is_escaped(self):
-        """In the text of other programs too: as a holder, or as a name."""
+        """Texts of other programs too: a holder, or a name."""
         self.cluster.each_cli("SET", self.name, f"A:{STEERS}", "PX", "20000")
         for command in (["status", self.name], ["lock", self.name], ["status", STEERS]):
             for options in ((), ("--json",)):

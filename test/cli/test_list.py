@@ -285,7 +285,7 @@ class AmongMany(Case):
 
 
 class Missing(Case):
-    """Masters that cannot be looked through."""
+    """Masters that `list` cannot read through."""
 
     def setUp(self):
         super().setUp()

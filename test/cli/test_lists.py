@@ -144,7 +144,7 @@ class Promoted(Case):
         self.comes_back_from(self.servers[0])
 
     def test_was_a_replica_of_its_own_data(self):
-        """Its replica took over for a while: that one has the record that names the former master."""
+        """Its replica took over for a while, and has the record that names the former master."""
         self.start()
         standby = self.servers[3]
         for _ in range(2):

@@ -166,7 +166,7 @@ class Wait(ClusterCase):
         self.redlock("lock", "--wait", "forever", self.name, status=0)
 
     def test_all_masters_are_busy(self):
-        """They have said that the name is held, and then answer every request with an error."""
+        """They say that the name is held, and then answer every request with an error."""
         busy = []
 
         def end_busy():
@@ -201,7 +201,7 @@ class Wait(ClusterCase):
 
 
 class Others(ClusterCase):
-    """Plain SET name token NX PX, as other clients of the algorithm do it."""
+    """Plain SET name token NX PX, as other clients of the algorithm send it."""
 
     def take(self, *masters, ms=20000):
         return [self.cluster.cli(m, "SET", self.name, "their-token", "NX", "PX", str(ms))

@@ -40,13 +40,13 @@ class Rotation(Case):
         return [server.uri(login) for server in self.servers]
 
     def write(self, login, others=()):
-        """As a user should who replaces a file that others read."""
+        """As a user should replace a file that others read."""
         new = self.tmp / "new"
         new.write_text("\n".join([*self.list(login)[len(others):], *others]))
         os.rename(new, self.path)
 
     def cut_off(self, *kinds):
-        """Until each master has denied somebody the login."""
+        """Waits until each master has denied somebody the login."""
         self.each("ACL", "LOG", "RESET")
         self.each("CONFIG", "RESETSTAT")
         for kind in kinds or ("normal", "pubsub"):
@@ -70,7 +70,7 @@ class Rotation(Case):
         return True
 
     def await_renewal(self, process):
-        """Of the key on each master, which ends later than it would have."""
+        """Waits until the key on each master ends later than before."""
         def ends():
             return [time.monotonic() + int(left) / 1000 for left in self.each("PTTL", self.name)]
 
@@ -119,7 +119,7 @@ class Rotation(Case):
         waiter.wait()
 
     def test_one_master_after_the_other(self):
-        """A login that is right yet is not given up for the one in the file."""
+        """The client does not give up a login that still works for the one in the file."""
         process = self.start("run", "--ttl", "10s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         self.change("former")
@@ -133,7 +133,7 @@ class Rotation(Case):
             self.await_renewal(process)
 
     def test_of_the_file_nothing_else_is_taken(self):
-        """Neither another list nor one that cannot be read ends or changes anything."""
+        """The client goes on unchanged with another list in the file, and with an unreadable one."""
         process = self.start("run", "-v", "--ttl", "10s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         self.change("other")
@@ -158,7 +158,7 @@ class Rotation(Case):
         self.await_renewal(process)
 
     def test_a_list_from_a_pipe(self):
-        """It was read once, and what else comes through it is not the client's."""
+        """The client reads the pipe once, and leaves all later bytes in it."""
         read_end, write_end = os.pipe()
         os.write(write_end, "\n".join(self.list()).encode())
         os.close(write_end)

@@ -28,7 +28,7 @@ class Witness:
         until(lambda: "OK" in path.read_text(), "the witness watches")
 
     def times(self, name):
-        """When the name was taken or renewed, in ms."""
+        """The times at which the name was taken or renewed, in ms."""
         return [float(line.split()[0]) * 1000 for line in self.path.read_text().splitlines()
                 if f'"{name}"' in line]
 

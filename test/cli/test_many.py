@@ -40,7 +40,7 @@ class Many(ClusterCase):
         self.assertEqual(failed, [])
 
     def give_permits(self, names, permits):
-        """Of each the last one is out; returns whose it is."""
+        """The last permit of each is out; returns its holder."""
         value = f"{'A' * 22}:l"
         make = ("for i, name in ipairs(KEYS) do "
                 "redis.call('set', 'redlock:permits:' .. name, ARGV[2], 'px', 60000) "
@@ -85,7 +85,7 @@ class Many(ClusterCase):
         self.assertIn("a name of 1024 bytes has 256 permits at most: lock a hash of it", told)
 
     def test_all_slots_of_a_name(self):
-        """A holder's slot is looked for in all, some at a time."""
+        """The command looks for a holder's slot in all slots, some at a time."""
         value = self.give_permits(["pool"], 1024)
         self.redlock("break", "--yes", "--holder", value, "pool", status=0)
         self.assertEqual(self.redlock("status", "--json", "pool", status=0).json["names"][0]["state"], "free")

@@ -15,10 +15,10 @@ CANNOT = "cannot write the metrics to "
 
 
 class Text(MetricsCase):
-    """Of the library, as far as a file has it: all but the labels of the command."""
+    """The library's counters in a file: all but the labels of the command."""
 
     def fields(self):
-        """Those of struct redlock_stats, by what they become in the text: family and suffix."""
+        """Fields of struct redlock_stats, by family and suffix in the text."""
         header = (ROOT / "include" / "redlock" / "nodes.h").read_text()
         counters = re.findall(r"X\((\w+),",
                               re.search(r"#define REDLOCK_COUNTERS\(X\)(.*?)\n\n", header, re.S)[1])
@@ -181,7 +181,7 @@ class File(MetricsCase):
 
 
 class Numbers(MetricsCase):
-    """Each is what its name says."""
+    """Each gauge is what its name says."""
 
     def numbers(self, suffix, *names):
         return [self.value(f"redlock_{name}", suffix) for name in names]

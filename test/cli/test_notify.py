@@ -159,7 +159,7 @@ class Notify(NotifyCase, ClusterCase):
 
 
 class Absent(NotifyCase, ClusterCase):
-    """There is no manager, or it does not listen: the lock and the command are none the worse."""
+    """There is no manager, or it does not listen: the lock and the command do not suffer."""
 
     masters = 3
 
@@ -201,7 +201,7 @@ class Absent(NotifyCase, ClusterCase):
         self.assertEqual(result.err.count("NOTIFY_SOCKET"), 1)
 
     def test_it_comes_again(self):
-        """As when the manager was started anew: the next message reaches it."""
+        """The manager starts anew: the next message reaches it."""
         process = self.start("run")
         self.status("holding")
         self.manager.socket.close()

@@ -27,7 +27,7 @@ class OnLost(OnLostCase, ClusterCase):
     masters = 3
 
     def test_beside_sigterm(self):
-        """Each waits for the other: it is run while the command cleans up."""
+        """Each waits for the other: the program runs while the command cleans up."""
         process = self.start("until [ -e $D/asked ]; do sleep 0.02; done; echo > $D/told",
                              "trap 'echo > $D/asked; until [ -e $D/told ]; do sleep 0.02; done; echo both; "
                              f"exit' TERM; {WAITS}", *SOON)
@@ -48,7 +48,7 @@ class OnLost(OnLostCase, ClusterCase):
         self.assertIn("err\n", result.err)
 
     def test_a_command_that_ends_at_once(self):
-        """It is neither forgotten then, nor asked to end with what the command left behind."""
+        """`run` neither forgets the program then, nor asks it to end with the rest of the command."""
         process = self.start("trap 'echo asked' TERM; i=0; while [ $i -lt 20 ]; do sleep 0.02; i=$((i + 1)); "
                              "done; echo done", "exec sleep 60", *SOON)
         self.assertEqual(self.finish(process, 76).out, "done\n")
@@ -131,7 +131,7 @@ class OnLost(OnLostCase, ClusterCase):
                               self.finish(self.start(on_lost, "exec sleep 60", *SOON), 76).err)
 
     def test_no_time(self):
-        """The lock is found to be another's: nothing that we started may run on."""
+        """The lock belongs to another: nothing that we started may run on."""
         process = self.start("echo > $D/told", "echo > $D/here; exec sleep 60", "--ttl", "2s")
         self.told("here")
         self.cluster.each_cli("SET", self.name, "thief", "PX", "3000")
@@ -158,7 +158,7 @@ class Outage(OnLostCase):
     patience = ()
 
     def test_masters_hang(self):
-        """Within the margin: the lease has not ended when it is run."""
+        """Within the margin: the lease has not ended when the program runs."""
         self.cluster = Cluster(3)
         self.addCleanup(self.cluster.stop)
         process = self.start("date +%s%3N > $D/lost", "date +%s%3N > $D/held; exec sleep 60", "--ttl", "4s",

@@ -21,7 +21,7 @@ class Period(ClusterCase):
                           "sh", "-c", 'echo "$$" >> "$0"; sleep 0.01', str(log))
 
     def rounds(self, first, count, *options):
-        """Hosts whose clocks are off by seconds; how often each job ran."""
+        """Hosts whose clocks are off by seconds; counts the runs of each job."""
         names = [f"{self.name}-{first + i}" for i in range(count)]
         begin, jobs = time.monotonic(), []
         for host in range(HOSTS):

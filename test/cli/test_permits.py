@@ -228,7 +228,7 @@ class Permits(ClusterCase):
         return it["state"], it["permits"], it["out"], [holder["label"] for holder in it["holders"]]
 
     def test_status_says_what_a_quorum_says(self):
-        """A slot that one master gave, and one that two have forgotten."""
+        """A slot of one master, and a slot that two have forgotten."""
         holder, = self.hold(1, 4)
         free = (holder.slot + 1) % 4
         until(lambda: self.cluster.values(f"redlock:permit:{holder.slot}:{self.name}").count("") == 0,

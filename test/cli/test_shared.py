@@ -42,7 +42,7 @@ class Shared(ClusterCase):
         return list(map(int, self.cluster.each_cli("ZCARD", f"redlock:holders:{self.name}")))
 
     def await_two(self):
-        """On a quorum; on a busy machine a master may have been asked for none."""
+        """On a quorum; a busy machine may be too late for one master."""
         until(lambda: self.readers().count(2) > self.masters // 2, "a quorum has both")
 
     def await_one(self, label):
@@ -88,7 +88,7 @@ class Shared(ClusterCase):
               "nobody has it")
 
     def test_a_marker_without_readers(self):
-        """Another program's value, or what is left where somebody deleted the readers."""
+        """Another program's value, or the rest after somebody deleted the readers."""
         reader = self.read("reader")
         self.cluster.each_cli("DEL", "redlock:holders:" + self.name)
         told = self.status()

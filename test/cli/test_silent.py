@@ -79,7 +79,7 @@ class Silent(Case):
         self.assertIn("not every master has confirmed the release", told.err)
 
     def nothing_is_owed(self):
-        """On a busy machine a master may be late; but then it was waited for, if it was connected."""
+        """On a busy machine a master may be late; but the client waited for each connected one."""
         token = self.redlock("lock", "paid", env=self.of(self.well), status=0).out.strip()
         begin = time.monotonic()
         each = [self.redlock("-v", command, "--token", token, "paid", env=self.of(self.well),

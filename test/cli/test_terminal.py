@@ -136,7 +136,7 @@ class Waiting(Opened):
         return token, waiter
 
     def read_until(self, waiter, words):
-        """The lines that it told, up to one with these words."""
+        """The printed lines, up to one with these words."""
         told = []
         while not told or words not in told[-1]:
             line = waiter.stderr.readline()

@@ -108,7 +108,7 @@ class Jobs(ClusterCase):
         return self.ran.read_text().count("run") if self.ran.exists() else 0
 
     def here(self, text):
-        """With the paths of this test for those of a host."""
+        """Replaces the paths of a host by those of this test."""
         for job in JOBS:
             text = text.replace(job, f"{self.bin}/{job.rsplit('/', 1)[1]}")
         return text.replace("/etc/redlock/nodes", f"{self.cluster.dir}/nodes")

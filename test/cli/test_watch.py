@@ -129,7 +129,7 @@ class Watches(ClusterCase):
                        for port, change in zip(self.cluster.ports, (first, second, third))]
 
     def test_masters_that_are_late_by_turns(self):
-        """None of them is missed for good."""
+        """No master's answer is missed for good."""
         shown, relays = self.late_by_turns(self.lock_on_all("--ttl", "30s", self.name).encode())
         process = self.spawn("status", "--watch", self.name,
                              env=self.env(REDLOCK_NODES=through(self.cluster, relays)))
@@ -169,7 +169,7 @@ class Watches(ClusterCase):
 
 
 class Unread(Case):
-    """One master alone says the same each time, so nothing is printed that could fail."""
+    """One master alone repeats itself, so no print could fail."""
 
     @classmethod
     def setUpClass(cls):

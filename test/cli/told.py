@@ -18,7 +18,7 @@ def commands():
 
 
 def options(*command):
-    """Those of all commands without an argument; letters, too."""
+    """The options of all commands without an argument; letters too."""
     return {name for names in OPTION.findall(text(*command)) for name in names if name}
 
 
@@ -29,7 +29,7 @@ def usage(*command):
 
 
 def statuses(*command):
-    """Those that the help tells, as 64 or 128+N. Those of `elect` are of another command."""
+    """The statuses in the help, with 64 or 128+N. Those of `elect` belong to another command."""
     told = " ".join(re.search(r"^Exit status: .*?(?=\n\n)", text(*command), re.M | re.S)[0].split())
     other = re.search(r"as of `redlock (\w+)`", told)
     return statuses(other[1]) if other else set(re.findall(r"[:;,.] (\d+(?:\+N)?)\b", told))
