@@ -65,7 +65,7 @@ struct claim; /* claim.h */
 struct lease; /* lease.h */
 struct task;  /* recipes/task.h */
 
-/* ---- What the core is told once ------------------------------------------ */
+/* ---- The settings of the core --------------------------------------------- */
 
 struct engine_config {
     unsigned masters;
@@ -100,11 +100,11 @@ struct tag {
     usec sent_at;          /* read before the request went to the link */
     int64_t ttl : 40;      /* ACQUIRE, GRANT, QUEUE, RENEW, UPGRADE: the ttl that was asked for */
     uint64_t mode : 2;     /* enum lease_mode: in which the names are asked for; UPGRADE: are had */
-    uint64_t converts : 1; /* RENEW: a name that is to be shared, and has the token itself, is
-                              shared from then on */
+    uint64_t converts : 1; /* RENEW: a name that the mode shares, and that has the token
+                              itself, is shared from then on */
 };
 
-/* What a master needs to work out its quarantine. */
+/* A master works out its quarantine from these. */
 struct quarantine_terms {
     int64_t max_ttl_ms;
     int64_t drift_ppm;
@@ -160,7 +160,7 @@ struct mend_request {
 
 struct drop_request {
     struct slice id;
-    int64_t age_ms; /* it must have been there for so long */
+    int64_t age_ms; /* it must have been there for at least this time */
 };
 
 struct survey_request {
@@ -169,7 +169,7 @@ struct survey_request {
     bool foreign;  /* also at values of other software that may be locks */
 };
 
-/* Whatever it points to is in memory until the answer. */
+/* All that it points to stays in memory until the answer. */
 struct request {
     struct tag tag;
     bool whole; /* send the script's text: the master has forgotten it, or may have */
@@ -195,7 +195,7 @@ struct request {
         usec fence;                    /* RAISE */
         struct queue_request queue;
         struct renew_request renew;
-        uint16_t tokens_told; /* PEEK: of so many waiters, and so on, the tokens are told; 0: 16 */
+        uint16_t tokens_told;             /* PEEK: most tokens reported per list; 0: 16 */
         struct announce_request announce; /* ANNOUNCE, UNSAY */
         struct barrier_request barrier;   /* ARRIVE, DEPART */
         struct tally_request tally;
@@ -208,12 +208,12 @@ struct request {
 /* ---- Answers: master → core -------------------------------------------- */
 
 enum answer {
-    ANSWER_YES,      /* ACQUIRE, GRANT: granted, RAISE: stored, QUEUE: the names are ours, RENEW:
-                        renewed, UPGRADE: ours alone, RELEASE: the names were ours, KILL: done,
-                        ANNOUNCE: it is said, UNSAY: it was said, OBSERVE: see said,
-                        SURVEY: see survey,
-                        ARRIVE, DEPART: the barrier was passed; TALLY, MEND: the latch is here, and
-                        not open; see latch.  DROP: it is here no more */
+    ANSWER_YES,      /* ACQUIRE, GRANT: granted.  RAISE: stored.  QUEUE: the names are ours.
+                        RENEW: renewed.  UPGRADE: ours alone.  RELEASE: the names were ours.
+                        KILL: done.  ANNOUNCE: it is said.  UNSAY: it was said.  OBSERVE: see said.
+                        SURVEY: see survey.  ARRIVE, DEPART: the barrier was passed.
+                        TALLY, MEND: the latch is here, and not open; see latch.
+                        DROP: it is here no more */
     ANSWER_HEALED,   /* RENEW: a name was absent, and is set again */
     ANSWER_AHEAD,    /* QUEUE: the names are ours, but another waiter is ahead */
     ANSWER_QUEUED,   /* QUEUE: enqueued; see queue; ARRIVE: counted; see barrier */
@@ -221,9 +221,10 @@ enum answer {
     ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal; ANNOUNCE:
                         something later is said; ARRIVE, DEPART: others wait for another number of
                         parties, and we are not counted */
-    ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free; ANNOUNCE: it does
-                        not hold the token; UNSAY, OBSERVE: nothing is said; DEPART: we are counted
-                        no more, and it is not open; TALLY, MEND: this process has no latch */
+    ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free.
+                        ANNOUNCE: it does not hold the token.  UNSAY, OBSERVE: nothing is said.
+                        DEPART: we are counted no more, and it is not open.
+                        TALLY, MEND: this process has no latch */
     ANSWER_LATE,     /* RENEW: the request came past not_after; see master_time */
     ANSWER_HELLO,    /* HELLO, ADOPT: see hello */
     ANSWER_NOSCRIPT, /* the master has forgotten the script */
@@ -251,8 +252,8 @@ struct hello {
     usec clock;         /* its logical clock */
 };
 
-/* What is said of a name: by the token that held it in this term.  Of one term, what has the
- * larger number was said later. */
+/* An announcement about a name, by the token that held it in this term.  In one term, a later
+ * announcement has a larger number. */
 struct said {
     usec term; /* its fencing token; 0: nothing is said */
     int64_t number;
@@ -345,11 +346,12 @@ static inline void reply_begin(struct reply *reply, const struct tag *tag)
         reply->peek.remaining_ms = -1;
 }
 
-/* A master gave the names to its first waiter, and tells it on its channel; or it has a free slot
- * with nobody enqueued for it, and tells the first who waits for another one.  Or what is said of a
- * name has changed, and it tells those who observe it. */
+/* A master reports on a client's channel one of three things.  It gave the names to its first
+ * waiter, who is here.  It has a free slot with nobody enqueued for it, and a waiter for another
+ * slot is here.  An announcement that the
+ * client observes has changed. */
 struct push {
-    struct slice name; /* what is said of it has changed, and nothing else is told; else NULL */
+    struct slice name; /* the push is about what is said of it, and nothing else; or NULL */
     struct said said;
     struct slice token;
     usec clock;    /* the logical clock, advanced for this grant; 0: nothing is given */
@@ -364,7 +366,7 @@ struct terms {
     usec margin;
     usec wait;     /* NEVER: for ever */
     usec max_hold; /* 0: no cap */
-    usec at_least; /* nobody else has the names so long after ACQUIRED, also if released sooner */
+    usec at_least; /* from ACQUIRED nobody else has the names this long, released or not */
     bool renew;
     bool fence;           /* with a fencing token */
     bool shared;          /* every name is shared; the core goes by its names */
@@ -395,8 +397,8 @@ enum event_kind {
     EVENT_DETACH,       /* lease: the user drops it, and it stays on the masters */
     EVENT_ADOPT,        /* master */
     EVENT_TASK_BEGIN,   /* task: it was made, or given something else to say */
-    EVENT_TASK_LEAVE,   /* task: a party leaves its barrier, a call about a latch is cancelled; its
-                           user is told how that went */
+    EVENT_TASK_LEAVE,   /* task: a party leaves its barrier, a call about a latch is cancelled; an
+                           outcome follows */
     EVENT_TASK_END,     /* task: the user drops it, and the shell must not use it any more */
     EVENT_CLOSE,        /* no new leases; all are released */
     EVENT_GIVE_UP       /* closing has taken too long: releases that are under way end now */
@@ -444,7 +446,7 @@ struct effect {
 /* ---- Outcomes: core → user, fetched with engine_tell() ------------------ */
 
 enum outcome_kind {
-    OUTCOME_ACQUIRED, /* kinds stand in the order in which they are told */
+    OUTCOME_ACQUIRED, /* the kinds are in the order of their reports */
     OUTCOME_NOT_ACQUIRED,
     OUTCOME_EXTENDED,
     OUTCOME_NOT_EXTENDED,
@@ -499,7 +501,7 @@ struct outcome {
     usec elapsed;     /* since the user's call */
     unsigned rounds;
     usec fence; /* the fencing token; 0: none */
-    usec kept;  /* RELEASED: a quorum of masters keeps the names from others for so long */
+    usec kept;  /* RELEASED: how long a quorum of masters keeps the names from others */
 };
 
 /* ---- What the shell may look at, with the views of engine.h --------------- */

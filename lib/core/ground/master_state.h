@@ -12,7 +12,7 @@
  * so what is known of the first connection's process need not be true of this one. */
 struct subscription {
     bool asked;    /* its connection was asked for, and has not ended */
-    bool leaving;  /* its connection was told to end */
+    bool leaving;  /* the core has asked for the end of its connection */
     usec heard_at; /* subscribed: the last sign of life; 0: not subscribed yet */
     usec due;      /* the deadline for being subscribed, or for an answer; 0: nothing is awaited */
     usec begun_at; /* when the process of that run_id was heard to publish to it */

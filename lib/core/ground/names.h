@@ -29,7 +29,7 @@ static inline bool names_may_share(const struct names *names)
     return names->references < UINT32_C(1) << (29 - NAMES_COUNT_BITS);
 }
 void names_drop(const struct memory *memory, struct names *names);
-/* The same bytes; the modes do not matter. */
+/* Compares the bytes, and not the modes. */
 bool names_are_same(const struct names *a, const struct names *b);
 uint32_t names_hash(const struct names *names);
 uint32_t slice_hash(struct slice slice);

@@ -30,12 +30,12 @@
 /* clang-format off */
 #define CLAIM_REQUESTS(X)                                                                          \
     /* kind   name    token takes sets clock batch modes slot */                                   \
-    X(ACQUIRE, acquire, 1,    1,    1,   0,    0,    0,    0) /* take all names, if all are free; none is shared */\
-    X(GRANT,   grant,   1,    1,    1,   1,    1,    1,    1) /* like ACQUIRE, but refused while a waiter is queued; tells the clock */\
+    X(ACQUIRE, acquire, 1,    1,    1,   0,    0,    0,    0) /* take all names, if all free; none shared */\
+    X(GRANT,   grant,   1,    1,    1,   1,    1,    1,    1) /* like ACQUIRE; refused while one is queued */\
     X(RAISE,   raise,   1,    0,    0,   1,    0,    0,    0) /* store the fence, if the token is ours */\
     X(QUEUE,   queue,   1,    1,    1,   1,    0,    0,    1) /* enter the queue, or stay in it */       \
     X(RENEW,   renew,   1,    0,    1,   0,    1,    1,    1) /* prolong where the token is ours, or heal */\
-    X(UPGRADE, upgrade, 1,    1,    1,   1,    0,    0,    0) /* make shared names ours alone, if nobody else reads them */\
+    X(UPGRADE, upgrade, 1,    1,    1,   1,    0,    0,    0) /* make them ours alone, if no other reads */\
     X(RELEASE, release, 1,    0,    0,   0,    1,    0,    1) /* give back where the token is ours */    \
     X(PEEK,    peek,    0,    0,    0,   0,    0,    0,    0) /* tell the holder and the time left */
 /* clang-format on */

@@ -15,7 +15,7 @@ enum ballot_state {
     BALLOT_ASKED
 };
 
-/* What is known of the text that came with a vote. */
+/* Whether the text that came with a vote was kept. */
 enum text_state { TEXT_NONE, TEXT_KEPT, TEXT_LOST /* there was no memory for it */ };
 
 struct ballot {

@@ -162,8 +162,8 @@ static unsigned how_many_lost_it(const struct engine *e, const struct lease *lea
            round_count(round, lease_masters(e), VOTE_FREE);
 }
 
-/* The lease is not acquired, but only the answers that are awaited tell why: a quorum of answers
- * for held, and for gone so many that the others are no quorum. */
+/* The lease is not acquired, but only further answers can give the cause: a quorum of answers for
+ * held; for gone, enough that the other masters are no quorum. */
 static bool cause_may_come(const struct engine *e, const struct lease *lease)
 {
     unsigned told = lease->attached ? how_many_lost_it(e, lease) : how_many_answered(e, lease);
@@ -192,8 +192,8 @@ static void hold_lease(struct engine *e, struct lease *lease, usec max_hold)
     lease_add_outcome(e, lease, OUTCOME_ACQUIRED, CAUSE_NONE);
 }
 
-/* What the masters gave lasts for the life of a place, which leaves little or nothing beyond this
- * lease's margin: it is prolonged before it is told. */
+/* The masters give a place the names for its life, which leaves little or nothing beyond this
+ * lease's margin.  So a renewal comes before ACQUIRED. */
 static void confirm(struct engine *e, struct lease *lease)
 {
     struct round *round = lease->attempt->round;
@@ -216,7 +216,7 @@ static usec renew_given(const struct engine *e, const struct lease *lease)
     return e->now + (lease->valid_until - lease->terms.margin - e->now) / 8;
 }
 
-/* One slow renewal would lose a lease with so little left, as soon as it is told. */
+/* One slow renewal would lose such a lease right after ACQUIRED. */
 static bool is_almost_over(const struct engine *e, const struct lease *lease)
 {
     return holding_lost_at(lease) - e->now < queue_life(lease) / 4 && lease->terms.renew;

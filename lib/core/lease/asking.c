@@ -24,7 +24,7 @@ bool lease_may_ask(const struct engine *e, const struct lease *lease, unsigned m
     return may_ask(e, lease, master);
 }
 
-/* What is left of at_least, as a ttl. */
+/* The rest of at_least, as a ttl. */
 static __attribute__((cold, noinline)) usec rest_to_keep(const struct engine *e,
                                                          const struct lease *lease)
 {

@@ -26,7 +26,7 @@ struct queue_place {
     uint16_t answering; /* bits: the masters that last refused the names, or gave them */
 };
 
-/* What the attempt at one of the permits of a name needs beside; see permits.c. */
+/* For an attempt at one of the permits of a name; see permits.c. */
 struct permit {
     uint16_t count;  /* how many slots there are */
     unsigned tries;  /* grants that were asked for */
@@ -66,8 +66,8 @@ struct attempt {
 
 /* Clears the attempt, but for what `lease_init()` fills in. */
 void attempt_begin(struct attempt *attempt, struct names *names, const struct terms *terms);
-/* Opens another question, for which there must be room; what was fixed and noted under the last one
- * does not count any more. */
+/* Opens another question, for which there must be room.  All that was fixed and noted under the
+ * last one stops counting. */
 void attempt_open(struct attempt *attempt, unsigned masters, enum request_kind kind,
                   uint32_t number, usec give_up);
 
@@ -76,7 +76,7 @@ struct attempt *attempt_take(struct engine *engine);
 void attempt_give(struct engine *engine, struct attempt *attempt);
 /* Makes room for a question, with no votes yet; false when memory is out. */
 bool attempt_make_room(struct engine *engine, struct attempt *attempt);
-/* There is no question, nor one to be told of. */
+/* No question is open, and none is left to report. */
 void attempt_give_room(struct engine *engine, struct attempt *attempt);
 /* One of `count` permits is wanted; false when memory is out. */
 bool attempt_for_permit(struct engine *engine, struct attempt *attempt, unsigned count);

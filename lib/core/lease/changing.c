@@ -63,8 +63,8 @@ static void end_upgrade(struct engine *e, struct lease *lease)
     holding_weigh(e, lease);
 }
 
-/* Still a reader, as it was all the time.  Masters that said yes keep other readers out until a
- * renewal converts them, which comes once the votes are told. */
+/* The lease is still a reader.  Masters that said yes keep other readers out until a renewal
+ * converts them, which comes after the report of the votes. */
 static void end_vain_upgrade(struct engine *e, struct lease *lease)
 {
     const struct round *round = lease->attempt->round;

@@ -115,8 +115,8 @@ enum verdict fencing_weigh(struct engine *e, struct lease *lease)
     return have + may_yet_store(e, attempt) < e->quorum ? VERDICT_LOST : VERDICT_PENDING;
 }
 
-/* Until ACQUIRED is told, only masters of the fence's basis count: on another master a later holder
- * may have been shown a larger fence, and be gone. */
+/* Before ACQUIRED only masters of the fence's basis count: on another master a later holder may
+ * have been shown a larger fence, and be gone. */
 usec fencing_valid_until(const struct engine *e, const struct lease *lease)
 {
     bool told = lease_valid_until(lease) != 0; /* its fence was stored in time */

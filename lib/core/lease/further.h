@@ -1,10 +1,10 @@
 /*
  * further.h - the further places of a lease that waits for one of the permits of a name.
  *
- * A lease stands in the queue of one slot; a further place is a lease of the core's own that stands
- * in that of another slot, with a token of its own and the ticket of its owner.  Whichever is given
- * its slot first becomes the owner's, and all other places are withdrawn.  The shell sees none of
- * them.
+ * A lease stands in the queue of one slot.  A further place is a lease of the core's own in the
+ * queue of another slot, with a token of its own and the ticket of its owner.  The first place that
+ * is given its slot becomes the owner's, and all other places are withdrawn.  The shell sees no
+ * further place.
  */
 #ifndef REDLOCK_CORE_FURTHER_H
 #define REDLOCK_CORE_FURTHER_H

@@ -27,9 +27,9 @@ static usec renewal_step(const struct engine *e, usec ttl)
     return most > 0 ? (usec)1 << (63 - __builtin_clzll((uint64_t)most)) : 1;
 }
 
-/* A renewal is due 0.3 ttl to ttl/3 after the last one, but before half of the time that is left
- * until LOST has passed: that is sooner with a large margin, or for a lease that was given or
- * renewed for less than its ttl. */
+/* A renewal is due 0.3 ttl to ttl/3 after the last one, but before half of the time left until LOST
+ * has passed.  The latter is sooner with a large margin, and for a lease that was given or renewed
+ * for less than its ttl. */
 usec holding_renew_when(struct engine *e, const struct lease *lease)
 {
     if (!lease->terms.renew)

@@ -26,8 +26,8 @@
  * A lease that waits or is being acquired goes to FAILING when it is refused or too late, and to
  * IDLE when it is cancelled.  A lease that leaves its local queue may leave its place, QUEUED or
  * ASKING, to the next one.  A holder that releases may hand over to a lease that is BEHIND,
- * PAUSING, QUEUED or ASKING, which then is HELD.  machine.c has a row for each state: what the
- * lease does at each event.
+ * PAUSING, QUEUED or ASKING, which then is HELD.  A row of machine.c says what the lease does in
+ * that state at each event.
  */
 #ifndef REDLOCK_CORE_LEASE_H
 #define REDLOCK_CORE_LEASE_H
@@ -37,7 +37,7 @@
 #include "ledger/claim.h"
 
 enum lease_state {
-    LEASE_IDLE, /* it has nothing on the masters; its last outcome is told or to be told */
+    LEASE_IDLE, /* it has nothing on the masters; its last outcome may be untold */
 
     /* It waits: */
     LEASE_BEHIND,  /* behind other waiters of this client: it has no claim */
@@ -49,7 +49,7 @@ enum lease_state {
     LEASE_ATTACHING,  /* a lease acquired elsewhere, given by its token, is renewed */
     LEASE_GATHERING,  /* a quorum has handed over: the last grants are awaited, for the fence */
     LEASE_STORING,    /* its fence is being stored */
-    LEASE_CONFIRMING, /* handed over for a short while: it is renewed before it is told */
+    LEASE_CONFIRMING, /* handed over for a short while: a renewal comes before ACQUIRED */
     LEASE_FAILING,    /* it was not acquired: the last answers, or the holder, are awaited */
 
     /* It is held: */
@@ -96,12 +96,12 @@ struct lease {
     struct deadline deadline;
     uint32_t rounds;
     uint64_t causes : CAUSE_BITS *CAUSES_UNTOLD; /* enum cause of untold outcomes */
-    uint64_t untold : OUTCOMES;                  /* a bit for each outcome to be told */
+    uint64_t untold : OUTCOMES;                  /* a bit for each outcome to report */
     uint64_t place : 2;                          /* enum lease_place */
     uint64_t state : 4;                          /* enum lease_state */
     uint64_t risk : 2;                           /* enum risk */
     uint64_t failing : CAUSE_BITS;               /* enum cause: why the present round has failed */
-    uint64_t acquired : 1;                       /* ACQUIRED was told */
+    uint64_t acquired : 1;                       /* ACQUIRED was reported */
     uint64_t attached : 1;    /* it was acquired elsewhere, and given by its token */
     uint64_t extending : 1;   /* the user asked for this renewal */
     uint64_t downgrading : 1; /* this renewal tells the masters that it is shared */
@@ -112,7 +112,7 @@ struct lease {
 
 _Static_assert(sizeof(struct lease) <= 11 * sizeof(usec), "a million of them");
 
-/* What only a lease needs whose terms have max_hold, at_least or a fence. */
+/* Only a lease with max_hold, at_least or a fence has this. */
 struct lease_extra {
     usec hold_until; /* NEVER: its terms have no max_hold */
     usec keep_until; /* nobody else has the names before; 0: no such time, or not yet known */
@@ -169,7 +169,7 @@ static inline void lease_note_waited(struct lease *lease, usec waited)
     lease->terms.waited = time < most ? time : most;
 }
 
-/* The time since ACQUIRED was told. */
+/* The time since ACQUIRED was reported. */
 static inline usec lease_held_for(const struct lease *lease, usec now)
 {
     usec waited = (usec)lease->terms.waited << (lease->terms.waited_long ? WAITED_LONG : 0);
@@ -204,19 +204,19 @@ void lease_release_sent(struct engine *engine, struct lease *lease, uint16_t mas
 /* A master came up, or is not connecting any more. */
 void lease_master_up(struct engine *engine, struct lease *lease, unsigned master);
 void lease_master_down(struct engine *engine, struct lease *lease, unsigned master);
-/* The subscription to this master is made: handovers before it were told to nobody. */
+/* The subscription to this master is made: nobody heard of handovers before it. */
 void lease_look_again(struct engine *engine, struct lease *lease, unsigned master);
 void lease_close(struct engine *engine, struct lease *lease);
 void lease_give_up(struct engine *engine, struct lease *lease);
 
-/* Takes the next outcome to be told; validity is tested here, at the last moment. */
+/* Takes the next outcome to report; validity is tested here, at the last moment. */
 bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);
 
 /* Another process answers in the master's place. */
 void queue_forget_process(struct lease *lease, unsigned master);
 /* A master has handed names over to a waiter. */
 void queue_push(struct engine *engine, unsigned master, const struct push *push);
-/* The end of the lease's wait.  To be asked only until the outcome of its acquire is told. */
+/* The end of the lease's wait.  Call it only before the outcome of its acquire is reported. */
 usec lease_wait_until(const struct lease *lease);
 
 #endif

@@ -4,7 +4,7 @@
  *   states.c      which state may follow which
  *   making.c      a lease is made, and dropped
  *   further.c     the further places of a lease that waits for one of the permits of a name
- *   outcomes.c    what is to be told of a lease
+ *   outcomes.c    the outcomes of a lease, for its user
  *   asking.c      one question to each master, as soon as it may be asked
  *   fencing.c     the fencing token: proposed, stored on a quorum, then shown
  *   permits.c     which slots a lease asks for
@@ -95,7 +95,7 @@ void lease_ask(struct engine *engine, struct lease *lease, unsigned master, bool
 void lease_await_connection(struct engine *engine, struct lease *lease, unsigned master);
 /* Notes why a master is not asked: it abstains, or is not reached. */
 void lease_vote_unasked(struct engine *engine, struct lease *lease, unsigned master);
-/* The same where its yes would not count for a writer. */
+/* Like lease_vote_unasked(), where the yes of that master would not count for a writer. */
 void lease_vote_uncounted(struct engine *engine, struct lease *lease, unsigned master);
 /* A vote with a text. */
 void lease_vote_text(struct engine *engine, struct lease *lease, unsigned master, enum vote vote,
@@ -106,8 +106,8 @@ void lease_ask_those_up(struct engine *engine, struct lease *lease);
 /* fencing.c */
 /* A quorum has granted the names.  WON once a quorum has stored the fence as well. */
 enum verdict fencing_weigh(struct engine *engine, struct lease *lease);
-/* Validity by the ledger.  Until a fenced lease is told, only those masters count that have kept it
- * since its fence was fixed. */
+/* Validity by the ledger.  Before ACQUIRED of a fenced lease only those masters count that have
+ * kept it since its fence was fixed. */
 usec fencing_valid_until(const struct engine *engine, const struct lease *lease);
 /* Called before and after a master's promise may change: where it is over, or was for a moment,
  * another lease may have had the names since the fence was fixed. */
@@ -116,7 +116,7 @@ void fencing_notice(const struct engine *engine, struct lease *lease, unsigned m
 bool fencing_is_founded(const struct engine *engine, const struct lease *lease);
 /* A master of the fence's basis has not yet answered the renewal that confirms. */
 bool fencing_may_be_confirmed(const struct engine *engine, const struct lease *lease);
-/* Another clock was told: grants that were doubted may count now. */
+/* A master reported another clock: grants that were doubted may count now. */
 void fencing_vouch(const struct engine *engine, struct attempt *attempt);
 /* Records a yes to a fenced acquire or to a raise. */
 void fencing_record(struct engine *engine, struct lease *lease, unsigned master,
@@ -131,13 +131,13 @@ void permits_note_told(struct engine *engine, struct lease *lease, unsigned mast
                        const struct slots_reply *told);
 /* A master has this slot free, with nobody enqueued for it: it may not be any more. */
 void permits_hint(struct engine *engine, struct lease *lease, int slot);
-/* After a refusal: takes another slot to try, or to wait for.  True if that slot is to be tried. */
+/* After a refusal: takes another slot.  True: to try it; false: to wait for it. */
 bool permits_choose(struct engine *engine, struct lease *lease);
 static inline bool permits_tries_next(const struct lease *lease)
 {
     return lease->attempt->permit && lease->attempt->permit->tries_next;
 }
-/* The same, once: the lease is about to. */
+/* Like permits_tries_next(), and clears it: the lease is about to try. */
 bool permits_take_try(struct lease *lease);
 /* A further place has a quorum: what it has is its owner's.  Returns the owner, about to be held.
  */
@@ -210,7 +210,7 @@ static inline usec queue_life(const struct lease *lease)
 usec minority_pause(struct engine *engine, const struct lease *lease);
 /* Gives back what the waiter has; it is enqueued later with the same ticket and a fresh token. */
 void minority_yield(struct engine *engine, struct lease *lease);
-/* The same, while no quorum is within reach. */
+/* Like minority_yield(), while no quorum is within reach. */
 void minority_stay_away(struct engine *engine, struct lease *lease);
 /* When the waiter looks whether a holder keeps the rest; NEVER: it has no minority. */
 usec minority_look_at(const struct attempt *attempt);
@@ -219,8 +219,8 @@ void minority_weigh(struct engine *engine, struct lease *lease);
 /* A quorum of masters, not counting `without`, may grant and answers: only then can a minority
  * become a quorum. */
 bool minority_reaches_quorum(const struct engine *engine, uint16_t without);
-/* The same, but masters may be silent for a moment: a waiter that was given nothing stays
- * enqueued. */
+/* Like minority_reaches_quorum(), but masters may be silent for a moment: a waiter that was given
+ * nothing stays enqueued. */
 bool minority_is_connected(const struct engine *engine);
 /* The masters on which the waiter is not enqueued at present: a bit for each. */
 uint16_t minority_avoids(const struct attempt *attempt);
@@ -235,7 +235,7 @@ void acquiring_again(struct engine *engine, struct lease *lease);
 /* The wait is over: asks for the holder, then NOT_ACQUIRED. */
 void acquiring_end_wait(struct engine *engine, struct lease *lease);
 void acquiring_cancel(struct engine *engine, struct lease *lease, enum cause cause);
-/* Its time was over before ACQUIRED was told: it counts as not acquired. */
+/* Its time was over before ACQUIRED was reported: it counts as not acquired. */
 void acquiring_unsay(struct engine *engine, struct lease *lease);
 /* The lease takes over a claim of another lease of this client, which would have renewed it at
  * `renew_at` (NEVER: no renewal was planned, or one is under way).  `state`: HELD, or RENEWING with

@@ -19,7 +19,7 @@ static struct lease_list *list_of(struct engine *e, const struct lease *lease)
     return NULL;
 }
 
-/* A lease is held as long as it is in that list, but not before its user was told. */
+/* A lease is held as long as it is in that list, but not before ACQUIRED was reported. */
 static void count_held(struct engine *e, struct lease *lease)
 {
     if (lease->risk)

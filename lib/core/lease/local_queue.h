@@ -3,10 +3,10 @@
  * they asked.
  *
  * Only the first waiter asks the masters; the others wait here, in memory.  A waiter with a shared
- * name is alone in a queue that no other finds, for readers must not wait behind each other: each
- * is enqueued on the masters for itself.  Where the client keeps strict order, each waiter is alone
- * in that way.  Each that waits for one of the permits of a name is enqueued for itself, too; they
- * are in one queue, whatever their slots, for a holder may hand its slot to any of them.
+ * name is alone in a queue that no other finds, and is enqueued on the masters for itself: readers
+ * must not wait behind each other.  Where the client keeps strict order, each waiter is alone in
+ * that way.  A waiter for one of the permits of a name is enqueued for itself, too.  All waiters
+ * for the permits of a name are in one queue: a holder may hand its slot to any of them.
  */
 #ifndef REDLOCK_CORE_LOCAL_QUEUE_H
 #define REDLOCK_CORE_LOCAL_QUEUE_H

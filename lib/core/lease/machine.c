@@ -27,7 +27,7 @@ static void refuse(struct engine *e, struct lease *lease)
     acquiring_cancel(e, lease, e->misconfigured);
 }
 
-/* The user was not told that it is acquired, so RELEASED is not told either. */
+/* ACQUIRED was not reported, so RELEASED is not reported either. */
 static bool is_untold(const struct lease *lease)
 {
     return lease->untold & BIT(OUTCOME_ACQUIRED);
@@ -89,7 +89,7 @@ struct conduct {
 
 /* clang-format off */
 static const struct conduct conduct[LEASE_STATES] = {
-    /*                    weigh                   woken                extend       release             close            refuse   give_up */
+    /* or nothing:        weigh                   woken                extend       release             close            refuse   give_up */
     [LEASE_IDLE]       = {nothing,                nothing,             nothing,     releasing_by_token, nothing,         nothing, nothing},
     [LEASE_BEHIND]     = {nothing,                queue_wake_outside,  nothing,     cancel,             cancel_at_close, refuse,  nothing},
     [LEASE_PAUSING]    = {nothing,                queue_wake_outside,  nothing,     cancel,             cancel_at_close, refuse,  nothing},
@@ -213,8 +213,8 @@ static usec end_told(const struct engine *e, const struct lease *lease, enum out
     return is_told ? left : 0;
 }
 
-/* Kinds stand in the order in which they are told, but a change goes first: what is told after it
- * is told of the lease that it has become. */
+/* The kinds are in the order of their reports, but a change goes first: all later reports are about
+ * the changed lease. */
 static enum outcome_kind next_untold(const struct lease *lease)
 {
     unsigned changes = lease->untold >> OUTCOME_CHANGED;

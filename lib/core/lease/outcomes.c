@@ -27,7 +27,7 @@ void lease_add_outcome(struct engine *e, struct lease *lease, enum outcome_kind 
 /* The last outcome, unless RELEASED follows: no request concerns the lease any more. */
 void lease_end(struct engine *e, struct lease *lease, enum outcome_kind kind, enum cause cause)
 {
-    if (lease->further) { /* its owner is told */
+    if (lease->further) { /* the outcome goes to its owner */
         further_end(e, lease);
         return;
     }

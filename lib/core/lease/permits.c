@@ -13,7 +13,8 @@ static bool is_of_name(const struct given_back *given_back, struct slice name, u
            given_back->name == slice_hash(name);
 }
 
-/* What this client gave back last is probably free still.  Only one lease tries it for that. */
+/* The slot that this client gave back last is probably free still.  Only one lease tries it for
+ * that. */
 static unsigned first_slot(struct engine *e, struct slice name, unsigned permits)
 {
     if (!is_of_name(&e->given_back, name, permits))
@@ -169,8 +170,8 @@ static struct lease *owner_of(struct lease *lease)
     return lease->further ? further_owner(lease) : lease;
 }
 
-/* Queues move on while a waiter is new; whoever goes to the head of all of them takes the slots of
- * all, and gives them back. */
+/* Queues move on while a waiter is new.  A waiter that goes to the head of all of them takes all
+ * their slots, and gives them back. */
 static bool has_waited(const struct engine *e, const struct lease *owner)
 {
     return e->now >= owner->attempt->permit->stood_since + queue_life(owner) / 4;

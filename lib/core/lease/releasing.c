@@ -2,7 +2,7 @@
 
 /* ---- left to the masters for the rest of at_least ---------------------------------- */
 
-/* Masters that granted an upgrade which came to nothing are told that it is a reader's. */
+/* Masters that granted an upgrade which came to nothing learn that the lease is a reader's. */
 bool releasing_ask_to_keep(struct engine *e, struct lease *lease)
 {
     if (lease->state == LEASE_UPGRADING)
@@ -187,9 +187,9 @@ void releasing_notice_loss(struct engine *e, struct lease *lease)
         lose(e, lease, CAUSE_EXPIRED);
 }
 
-/* One master may have a wrong clock, or have lost its keys.  If no quorum is left without the
- * masters that say so, either the clock that stood still is ours, or the lease was gone for a
- * moment and another one may have had the names. */
+/* One master may have a wrong clock, or have lost its keys.  If the masters without that fault are
+ * no quorum, the clock that stood still is ours, or the lease was gone for a moment.  Then another
+ * lease may have had the names. */
 static bool is_given_up(const struct engine *e, const struct lease *lease)
 {
     const struct round *round = lease_round(lease);

@@ -6,7 +6,7 @@
 #define NOT_HAD (TO(FAILING) | TO(IDLE))
 /* A holder of this client may hand over to it, with or without a renewal under way. */
 #define HANDED_OVER (TO(HELD) | TO(RENEWING))
-/* FAILING: its time was over before ACQUIRED was told. */
+/* FAILING: its time was over before ACQUIRED was reported. */
 #define NO_MORE_HELD (TO(RELEASING) | TO(LOST) | TO(FAILING) | TO(IDLE))
 
 static const uint16_t after[LEASE_STATES] = {

@@ -19,7 +19,7 @@ usec lease_margin(const struct lease *lease)
     return lease->terms.margin;
 }
 
-/* As its user was told: a downgrade counts from the call on, an upgrade once it is told. */
+/* As its user knows it: a downgrade counts from the call on, an upgrade from its report on. */
 bool lease_is_shared(const struct lease *lease)
 {
     if (!lease->claim)

@@ -1,6 +1,6 @@
 /*
- * view.h - a lease as the shell has it: made, looked at, dropped.  What happens to it between
- * goes through engine_step(), and what it is made of is in lease.h.
+ * view.h - a lease as the shell has it: made, looked at, dropped.  All that happens in between goes
+ * through engine_step(); lease.h has the struct.
  */
 #ifndef REDLOCK_CORE_LEASE_VIEW_H
 #define REDLOCK_CORE_LEASE_VIEW_H
@@ -14,7 +14,7 @@ struct engine;
 size_t lease_size(const struct terms *terms);
 size_t lease_size_of(const struct lease *lease);
 
-/* What one master said to a lease's question. */
+/* The answer of one master to a lease's question. */
 struct vote_view {
     enum vote vote;
     int64_t remaining_ms; /* VOTE_HELD, VOTE_ABSTAINS: -1 unknown, -2 never */
@@ -37,15 +37,15 @@ struct names *lease_names(const struct lease *lease);
 /* Until when a lease is valid that is held, and told so; else 0. */
 usec lease_valid_until(const struct lease *lease);
 usec lease_margin(const struct lease *lease);
-/* The fencing token that was told with ACQUIRED; 0: none. */
+/* The fencing token that came with ACQUIRED; 0: none. */
 usec lease_fence(const struct lease *lease);
 /* The slot of a lease that is held, and told so, with one of the permits of a name; else -1. */
 int lease_slot(const struct lease *lease);
-/* An extend was asked for, and its outcome is not told yet. */
+/* An extend was asked for, and its outcome is not reported yet. */
 bool lease_is_extending(const struct lease *lease);
-/* A downgrade or an upgrade was asked for, and its outcome is not told yet. */
+/* A downgrade or an upgrade was asked for, and its outcome is not reported yet. */
 bool lease_is_changing(const struct lease *lease);
-/* It has one of its names shared, as far as its user was told; or all of them. */
+/* It has one of its names shared, as far as its user knows; or all of them. */
 bool lease_is_shared(const struct lease *lease);
 bool lease_is_all_shared(const struct lease *lease);
 /* A downgrade or an upgrade was asked for, at any time. */

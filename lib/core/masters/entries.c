@@ -35,7 +35,7 @@ void entries_forgive(struct engine *e, struct master *master)
 
 /* ---- whose votes count ---------------------------------------------------------------- */
 
-/* Whatever a process has promised is over so long after it was asked. */
+/* How long after a request the promises of a process may last. */
 static usec promises_last(const struct engine *e)
 {
     usec longest = MS(e->config.max_ttl_ms);
@@ -77,7 +77,7 @@ static void note_several(struct engine *e, struct master *master, const char *ru
     master->several_until = e->now + promises_last(e);
 }
 
-/* What the process has promised counts on.  Of two, the former one is kept: the one after it was
+/* The promises of the process still count.  Of two processes the former is kept: the later one was
  * young, and abstained. */
 void entries_note_former(const struct engine *e, struct master *master)
 {

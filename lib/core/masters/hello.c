@@ -112,7 +112,7 @@ static void learn_longest_ttl(struct engine *e)
     }
 }
 
-/* The master has forgotten how long a ttl may be; another one may have been told a longer ttl since
+/* The master has forgotten how long a ttl may be.  Another one may have heard of a longer ttl since
  * it was last asked. */
 static void ask_the_others(struct engine *e, unsigned index)
 {

@@ -18,8 +18,8 @@ usec logical_wall(const struct engine *e)
     return quorum_ranked(walls, e->config.masters, rank > least ? rank : least);
 }
 
-/* How far a clock may be ahead of the walls: as far as the clock at which a master begins that has
- * restarted and forgotten (hello.lua), so that no fence is ever above that beginning. */
+/* How far a clock may be ahead of the walls.  A master that has restarted and forgotten begins with
+ * such a clock (hello.lua), so no fence is ever above that beginning. */
 static usec furthest_ahead(const struct engine *e)
 {
     usec ttl = MS(e->max_ttl_ms), skew = MS(e->config.skew_ms);

@@ -12,9 +12,9 @@
 
 struct engine;
 
-/* A clock is believed if it is no further ahead of the masters' walls than an honest clock can be,
- * or if other masters have told a clock as high and one of them is honest.  A believed clock brings
- * no allowance of its own, so no lie moves what is believed next. */
+/* A clock is believed if it is no further ahead of the masters' walls than an honest clock can be.
+ * A clock is also believed if other masters have reported one as high and one of them is honest.  A
+ * believed clock brings no allowance of its own, so no lie moves what is believed next. */
 bool logical_believes(const struct engine *engine, usec clock);
 
 /* Takes in the clock that a master told.  False if it is not believed: then it must not be used, or

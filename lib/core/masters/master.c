@@ -68,7 +68,7 @@ static usec stall(const struct engine *e, const struct master *master)
     return STALL_TIMEOUTS * answer_timeout(e, master);
 }
 
-/* What looks has no ttl that runs, and may be dear. */
+/* A look has no ttl that runs, and may cost a master much. */
 static unsigned look_timeouts(const struct engine *e)
 {
     return e->config.request_timeout ? 1 : LOOK_TIMEOUTS;
@@ -115,7 +115,7 @@ void master_start(struct engine *e, unsigned index)
     engine_emit(e, EFFECT_CONNECT, index, NULL);
 }
 
-/* A master's record keeps the longest ttl that it is told; of 0 it writes nothing. */
+/* A master's record keeps the longest ttl that clients send; of 0 it writes nothing. */
 static int64_t told_ttl_ms(const struct engine *e)
 {
     return e->config.looks_only ? 0 : e->config.max_ttl_ms;

@@ -12,7 +12,7 @@
 
 #include "ground/shared.h"
 
-/* What an answer has told of a master, for the leases that wait for it. */
+/* News of a master by an answer, for the leases that wait for it. */
 enum master_news {
     MASTER_NO_NEWS,
     MASTER_ANSWERED,  /* hello was answered: the master is up, and votes or abstains */

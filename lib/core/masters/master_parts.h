@@ -19,9 +19,9 @@ static inline int64_t master_believable(int64_t number, int64_t most)
 /* entries.c */
 /* Whether enough entries are left for a quorum: see `misconfigured`. */
 void entries_judge(struct engine *engine);
-/* What cannot be asked any more may be right when it can. */
+/* An entry that cannot be asked any more may be right when it can. */
 void entries_forgive(struct engine *engine, struct master *master);
-/* The master is another process from now on; what this one has promised counts on. */
+/* The master is another process from now on; the promises of this one still count. */
 void entries_note_former(const struct engine *engine, struct master *master);
 /* The process that answers is the same as before, and the subscription is to another one. */
 bool entries_is_subscribed_beside(const struct master *master, const struct hello *hello);

@@ -23,8 +23,8 @@ void subscription_end(struct engine *engine);
  * would not notice that for long, so it is ended too. */
 void subscription_lost(struct engine *engine, unsigned master);
 
-/* The subscription is made.  True if waiters must look again: a handover before it was told to
- * nobody. */
+/* The subscription is made.  True if waiters must look again: nobody heard of a handover before
+ * it. */
 bool subscription_begun(struct engine *engine, unsigned master, const char *run_id);
 void subscription_ended(struct engine *engine, unsigned master);
 /* Notes a sign of life. */
