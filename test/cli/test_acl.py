@@ -176,7 +176,7 @@ class Denied(Masters):
         for command in shared.split():
             with self.subTest(command=command):
                 told = self.renew_shared_without(command)
-                place = re.search(r"user_script:(\d+)", told)  # Redis 7.0 tells no more
+                place = re.search(r"user_script:(\d+)", told)  # Redis 7.0 says no more
                 line = RENEW[0].splitlines()[int(place[1]) - 1] if place else ""
                 self.assertTrue(f"call('{command}'" in line or f"'{command}' command" in told, told)
 
@@ -199,7 +199,7 @@ class Denied(Masters):
         self.assertIn("  -> whoever waits gets a lock up to a second late: PUBLISH in its scripts told "
                       "nobody\n"
                       "  -> let its user publish on the channels of locks: +publish &redlock:*", told)
-        self.assertEqual(told.count("->"), 3)  # one master alone, too
+        self.assertEqual(told.count("->"), 3)  # one for a master alone
         told = self.redlock("nodes", "--json", "--prefix", "lock:", status=0, env=env).json
         self.assertEqual(told["nodes"][0]["unheard"], "PUBLISH in its scripts told nobody")
 

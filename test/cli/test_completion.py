@@ -15,7 +15,7 @@ from server import Server
 
 COMPLETIONS = ROOT / "completions"
 
-# Stands in for redlock: tells the real help. Its `list` shows two names and notes that it was asked.
+# Stands in for redlock: prints the real help. Its `list` shows two names and notes the call.
 # With SLOW it answers never.
 STAND_IN = """#!/bin/sh
 case $1,$2 in
@@ -43,7 +43,7 @@ function __fish_print_hostnames; echo a-host; end
 complete -C $argv[1]
 """
 
-# A widget completes what is in the file `question`, and writes what was added to the file `answer`.
+# A widget completes the text of the file `question`, and writes the added text to the file `answer`.
 ZSH = """
 fpath=('{completions}' $fpath)
 autoload -Uz compinit && compinit -D -u
@@ -120,7 +120,7 @@ class Zsh(Shell):
         answer = self.folder / "answer"
         (self.folder / "question").write_text(line)
         self.terminal.send(b"\x18\x01")
-        # has_ended() reads what zsh shows, which would else fill the terminal.
+        # has_ended() reads the output of zsh, which would else fill the terminal.
         until(lambda: not self.terminal.has_ended() and answer.exists(), f"zsh has completed {line}")
         words = set(answer.read_text().split("\n")) - {""}
         answer.unlink()

@@ -15,7 +15,7 @@ from server import Server
 
 SCRIPTS = ROOT / "lib" / "wire" / "scripts"
 MOST_MS = 15  # of any request, on a busy machine
-ROUNDS = 3    # the least of them counts: the rest is what else the machine did
+ROUNDS = 3    # the least of them counts: the rest is other work of the machine
 
 MANY = 1000       # waiters, readers, observers, dead
 NAMES = 64        # of one lease
@@ -33,14 +33,14 @@ TABLE = os.environ.get("COST_TABLE")
 
 RUN = object()    # stands for the master's id of its run
 
-CASES = []  # (kind of request, what is asked, ms, keys or words, arguments, what makes the world)
+CASES = []  # (kind of request, the case, ms, keys or words, arguments, makers of the world)
 
 
 def case(kind, what, most_ms, keys, arguments, *makes):
     CASES.append((kind, what, most_ms, keys, arguments, makes))
 
 
-# ---- What is asked -----------------------------------------------------------------------------------------
+# ---- Requests ----------------------------------------------------------------------------------------------
 
 
 def read_script(name):

@@ -35,7 +35,7 @@ WRITER = LOOP.replace("""
         echo $((n + 1)) > "$0.second"
         rmdir""")
 
-# $0 the counter, $1 a file that ends it, the rest: what runs a command under the lease.
+# $0 the counter, $1 a file that ends it, the rest: the command line that gets the lease.
 READER = """
 end=$1 i=0
 shift

@@ -8,7 +8,7 @@ from harness import Case, Cluster, until
 PAIRS = 40
 WAITED_FOR_S = 0.2  # so much at least it costs to wait for a master
 NOISE_S = 0.02  # of starting a process
-# status shows all masters: those that are late have as long again as the quorum took.
+# status shows all masters: late ones have as long again as the quorum took.
 MOST = {"run": 1.5, "lock": 1.5, "extend": 1.5, "status": 2.0, "unlock": 1.5}
 
 

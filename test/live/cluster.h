@@ -63,7 +63,8 @@ long long cluster_count(struct cluster *cluster, unsigned master, const char *fo
 unsigned cluster_answering(struct cluster *cluster, long long answer, const char *format, ...);
 /* The number of masters on which the name has this value (NULL: any value). */
 unsigned cluster_holders(struct cluster *cluster, const char *name, const char *value);
-/* Keys on all masters that answer, without redlock:clock and what tells renewals not to heal. */
+/* Keys on all masters that answer, without redlock:clock and the marks that keep renewals from
+ * healing. */
 unsigned cluster_keys(struct cluster *cluster);
 
 /* Microseconds of CLOCK_BOOTTIME. */

@@ -269,7 +269,7 @@ WITH_BOTH(test_who_dies_is_not_counted_for_long)
     await_told(&waits, &ours, REDLOCK_E_CANCELLED);
 }
 
-/* ---- who disagrees, who comes back --------------------------------------------------------- */
+/* ---- disagreeing, and coming back ---------------------------------------------------------- */
 
 WITH_BOTH(test_another_number_of_parties)
 {

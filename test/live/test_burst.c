@@ -231,7 +231,7 @@ static void hear_one_and_release_all(redlock_lease *lease, const redlock_event *
     assert_code(redlock_lease_release(burst.at_last), REDLOCK_OK); /* it ends with those together */
 }
 
-/* The acquires of these, and of one more behind them, are answered, and not heard yet. */
+/* The acquires of these, and of one more behind them, are answered, but still unread. */
 static void have_together_answered(void)
 {
     redlock_lease_options terms = lease_terms(TTL_MS, 0);

@@ -133,7 +133,7 @@ static void settle(void)
         assert_code(redlock_process(client), REDLOCK_OK);
 }
 
-/* ---- what it is for ---------------------------------------------------------------- */
+/* ---- its purpose ------------------------------------------------------------------- */
 
 #define TEST(name) CASE_WITH(name, set_up, tear_down)
 

@@ -1,7 +1,6 @@
 /*
- * Logical clocks that are wrong: clients that propose nonsense, masters that lie.  Fences
- * grow all the same, and no other clock is moved further beyond its master's wall clock than
- * the window.
+ * Wrong logical clocks: clients propose nonsense, and masters lie. Fences still grow, and no other
+ * clock moves further beyond its master's wall clock than the window.
  * rule: F1, F2, F15
  */
 #include "fixture.h"

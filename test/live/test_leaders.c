@@ -12,7 +12,7 @@
 #define TTL     2000
 #define LONGEST REDLOCK_VALUE_MAX
 
-/* ---- somebody who observes ------------------------------------------------------------ */
+/* ---- an observer ---------------------------------------------------------------------- */
 
 struct watch {
     redlock_observer *observer;
@@ -200,7 +200,7 @@ CASE_WITH(test_a_downgrade_takes_it_back, pair_join, pair_leave)
     end_watch(&watch);
 }
 
-/* ---- what is taken back before the lease ends ---------------------------------------------- */
+/* ---- taking back before the lease ends ----------------------------------------------------- */
 
 /* The first master shows each command that its scripts call, in order. */
 static redisContext *begin_to_monitor(void)

@@ -206,7 +206,7 @@ static void on_guard(struct ev_loop *loop, ev_timer *timer, int events)
     ev_break(loop, EVBREAK_ALL);
 }
 
-/* Nothing of ours keeps the loop alive, nor is it counted down too far: it waits for one timer,
+/* Nothing of ours keeps the loop alive, and its count is not too low: it waits for one timer,
  * and then for nothing. */
 static void assert_keeps_count(struct ev_loop *loop)
 {

@@ -24,7 +24,7 @@ static int join_all(void **state)
     return 0;
 }
 
-/* Nothing but what says how many permits there are may be left. */
+/* Only the keys with the number of permits may be left. */
 static unsigned masters_with_more(void)
 {
     unsigned masters = 0;

@@ -1,6 +1,6 @@
 /*
- * The options of elections, barriers and latches: which the library refuses, with what sentence,
- * and that it follows no pointer of a struct that it refuses.
+ * Options of elections, barriers and latches: the library refuses wrong ones with a sentence, and
+ * follows no pointer of a refused struct.
  */
 #include <redlock/recipes.h>
 #include <stdlib.h>

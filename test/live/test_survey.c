@@ -9,7 +9,7 @@
 #define NAMES   300
 #define FOREIGN 2000
 
-/* A survey, and what it told. */
+/* A survey, and its reports. */
 struct sight {
     struct user *user;
     redlock_survey *survey;

@@ -23,7 +23,7 @@ static redlock_campaign_options campaign(const char *value, int64_t timeout_ms)
                                       .length = value ? strlen(value) : 0};
 }
 
-/* ---- what a thread does, and what came of it ---- */
+/* ---- the acts of a thread, and the outcomes ---- */
 
 struct candidate {
     redlock_campaign_options options;
@@ -191,7 +191,7 @@ CASE(the_next_one_leads_when_the_first_is_killed)
     client_close(NULL);
 }
 
-/* ---- what ends a wait ---- */
+/* ---- the end of a wait ---- */
 
 WITH_CLEAN_CLIENT(the_time_is_over)
 {
@@ -306,7 +306,7 @@ CASE(masters_that_are_away)
     cluster_stop(&own);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void campaign_refused(const redlock_campaign_options *options, const char *says)
 {

@@ -188,7 +188,7 @@ WITH_CLEAN_CLIENT(the_only_reader_becomes_the_writer)
     redlock_sync_lease_free(lease);
 }
 
-/* ---- What is refused ---- */
+/* ---- Refusals ---- */
 
 CASE(what_is_no_change_is_refused)
 {
@@ -243,7 +243,7 @@ WITH_CLEAN_CLIENT(a_callback_cannot_wait_for_a_change)
     give_back(inside.lease);
 }
 
-/* ---- What other threads read ---- */
+/* ---- Reading in other threads ---- */
 
 struct pause {
     sem_t begun, end;

@@ -242,7 +242,7 @@ static void unwind(redlock_sync *other, redlock_sync_lease *lease, unsigned orde
     assert_int_equal(handles, 0);
 }
 
-/* DEEP frees, the last step one of them, and never a release of what is given back already. */
+/* DEEP frees, the last step one of them; never a second release. */
 static bool is_an_order(unsigned order, unsigned steps)
 {
     unsigned held = DEEP, handles = DEEP;
@@ -351,7 +351,7 @@ WITH_CLEAN_CLIENT(what_is_wrong_is_refused_as_ever)
     give_back(lease);
 }
 
-/* ---- Who is kept out ---- */
+/* ---- Others stay out ---- */
 
 WITH_CLEAN_CLIENT(others_are_kept_out)
 {
@@ -592,7 +592,7 @@ WITH_CLEAN_CLIENT(each_loss_has_its_code)
     give_back(take(client, "ended", &options));
 }
 
-/* While the background thread stands still nobody tells LOST. */
+/* While the background thread stands still LOST does not come. */
 static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
 {
     redlock_sync *client = open_on(&cluster);

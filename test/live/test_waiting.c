@@ -67,7 +67,7 @@ static int leave_all(void **state)
 
 #define ON_A_LOOP(name) CASE_WITH(name, join_two, leave_all)
 
-/* ---- What the masters have ---- */
+/* ---- The state of the masters ---- */
 
 /* Masters on which the name has this many waiters. */
 static unsigned masters_with(const char *name, long long waiters)

@@ -62,7 +62,7 @@ struct take {
     unsigned outcomes; /* of any kind */
 };
 
-/* A look, and what it told. */
+/* A look, and its last answer. */
 struct seen {
     struct user *user;
     redlock_look *look;
