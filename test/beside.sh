@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# beside.sh LOGS STEP: a step of test/run (steps.sh) that gives way to the steps beside it; LOGS/STEP.counts gets how
-# many passed and failed.
+# beside.sh LOGS STEP: a step of test/run (steps.sh) that gives way to the steps beside it. LOGS/STEP.counts
+# gets how many passed and failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/steps.sh

@@ -1,8 +1,8 @@
 """The breaks of a file of C or Lua: each is the file with one place of it changed, mechanically.
 
-Its rules: one side of an `and` or `or` is left out; an equality, an `if`, or what a function of truth says at its end, is
-negated; an early return is left out.  And all else: a comparison takes its edge in or out; a sum is a difference; a
-step is left out; a constant is one more or one less (twice as large or half, from 10 on).
+Breaks of rules: one side of an `and` or `or` is left out, or an early return.  An equality, an `if`, or the
+last word of a function of truth is negated.  All else: a comparison takes its edge in or out, a sum is a
+difference, a step is left out.  A constant is one more or one less (twice as large or half, from 10 on).
 """
 import collections
 import re
@@ -20,7 +20,8 @@ ENDS = {'c': r'[;,?:{]|\breturn\b|(?<![=!<>])=(?!=)',
 COMPARES = {'>=': '>', '<=': '<', '>': '>=', '<': '<=', '==': '!=', '!=': '==', '~=': '=='}
 COMPARE = re.compile(r'(?<=[\w)\]] )(>=|<=|==|!=|~=|>|<)(?= )')
 NUMBER = re.compile(r'(?<![\w.\'])\d+(?![\w.x])')
-STEP = re.compile(r'^[ \t]+(?:\w+\([^;{}]*\)|\*?[a-z_][^;{}()=?]*(?:\([^;{}()]*\)[^;{}()=?]*)* [-+|&]?= [^;{}]*'
+STEP = re.compile(r'^[ \t]+(?:\w+\([^;{}]*\)'
+                  r'|\*?[a-z_][^;{}()=?]*(?:\([^;{}()]*\)[^;{}()=?]*)* [-+|&]?= [^;{}]*'
                   r'|[^;\n{}]*(?:\+\+|--)|\+\+[^;\n{}]*);$', re.M)
 NO_STEP = re.compile(r'\s*(?:default|__attribute__|return|if|for|while|goto|else|case)\b'
                      r'|\s*(?:const|struct|bool|char|static|unsigned|s?size_t|u?int\w*|usec|enum)\b[^=;(]*=')
@@ -95,7 +96,8 @@ def conditions(code, language):
 
 
 def returns(code, language):
-    early, instead = {'c': (r'\breturn\b[^;]*;(?!\n\}\n)', ';'), 'lua': (r'\breturn\b[^\n]*(?=\n[ \t]*end\b)', '')}[language]
+    early, instead = {'c': (r'\breturn\b[^;]*;(?!\n\}\n)', ';'),
+                      'lua': (r'\breturn\b[^\n]*(?=\n[ \t]*end\b)', '')}[language]
     for found in re.finditer(early, code):
         yield found.start(), found.start(), found.end(), instead, 'left out'
 

@@ -57,7 +57,11 @@ fails_with() {
     local text=$1 status=$2 pattern=$3 said got=0
     shift 3
     said=$("$@" 2>&1 >/dev/null) || got=$?
-    if [[ $got == "$status" && $said =~ $pattern ]]; then pass "$text"; else fail "$text" "$* -> $got: $said"; fi
+    if [[ $got == "$status" && $said =~ $pattern ]]; then
+        pass "$text"
+    else
+        fail "$text" "$* -> $got: $said"
+    fi
 }
 
 # Prints the processes whose working folder is in folder $1; zombies have none.
@@ -83,7 +87,11 @@ pid_of() { field "$1" 3; }
 state_of() { field "$1" 4; }
 port_of() { field "$1" 2 | cut -d: -f2; }
 password_of() { cat "$DIR/master-$1/password"; }
-redis() { local i=$1; shift; REDISCLI_AUTH=$(password_of "$i") timeout 2 redis-cli -p "$(port_of "$i")" "$@" 2>/dev/null; }
+redis() {
+    local i=$1
+    shift
+    REDISCLI_AUTH=$(password_of "$i") timeout 2 redis-cli -p "$(port_of "$i")" "$@" 2>/dev/null
+}
 new_dir() { DIR=$TMP/$1; mkdir -p "$DIR"; }
 
 eventually() {
@@ -246,9 +254,11 @@ test_start() {
         matches "$output" "# +3 +$(port_of 3) +$(pid_of 3)"$'\n'
     check 'status returns 0' cluster status
     for i in 1 2 3 4 5; do
-        check "master $i answers with its own pid" matches "$(redis "$i" info server)" "process_id:$(pid_of "$i")"
+        check "master $i answers with its own pid" matches "$(redis "$i" info server)" \
+            "process_id:$(pid_of "$i")"
     done
-    check 'the masters differ' same "$(for i in 1 2 3 4 5; do redis "$i" info server | grep run_id; done | sort -u | wc -l)" 5
+    check 'the masters differ' same \
+        "$(for i in 1 2 3 4 5; do redis "$i" info server | grep run_id; done | sort -u | wc -l)" 5
     check 'no snapshots' same "$(redis 1 config get save | tail -n 1)" ''
     check 'no append-only file' same "$(redis 1 config get appendonly | tail -n 1)" no
     check 'protected mode' same "$(redis 1 config get protected-mode | tail -n 1)" yes
@@ -308,7 +318,9 @@ make_servers() {
 test_servers() {
     make_servers
     new_dir servers
-    (cd "$TMP" && REDLOCK_SERVER=$TMP/bin/other "$CLUSTER" start -n 1 --no-adopt --dir "$DIR" --server bin/one >/dev/null)
+    (cd "$TMP" &&
+        REDLOCK_SERVER=$TMP/bin/other "$CLUSTER" start -n 1 --no-adopt --dir "$DIR" --server bin/one \
+            >/dev/null)
     check '--server goes before REDLOCK_SERVER, and may be relative' same "$(cat "$DIR/used")" one
     rm "$DIR/used"
     check 'restart' env -u REDLOCK_SERVER "$CLUSTER" restart 1 --dir "$DIR"
@@ -330,8 +342,9 @@ test_tls() {
     check 'start --tls' cluster start -n 2 --no-adopt --tls
     check 'the masters speak TLS' same "$(under_tls 2 PING)" PONG
     check 'and nothing else' same "$(redis 2 PING)" ''
+    local ca=$TMP/a%20folder%2C%20with%20100%20%25/tls/ca\\.crt
     check 'the list says so, and names the CA' matches "$(cluster nodes)" \
-        "^rediss://:[0-9a-f]+@127\.0\.0\.1:[0-9]+\?ca=$TMP/a%20folder%2C%20with%20100%20%25/tls/ca\.crt,rediss://"
+        "^rediss://:[0-9a-f]+@127\.0\.0\.1:[0-9]+\?ca=$ca,rediss://"
     check 'keys are for nobody else' same "$(stat -c %a "$DIR"/tls/*.key | sort -u)" 600
     cluster kill 1
     check 'restart' cluster restart 1
@@ -339,7 +352,8 @@ test_tls() {
     check 'stop' cluster stop
     check 'nothing is left' is_empty "$DIR"
     new_dir no-openssl
-    fails_with 'no openssl' 1 'openssl not found' env PATH="$(path_without openssl)" "$CLUSTER" start --tls --dir "$DIR"
+    fails_with 'no openssl' 1 'openssl not found' \
+        env PATH="$(path_without openssl)" "$CLUSTER" start --tls --dir "$DIR"
     check 'and no folder' is_empty "$DIR"
 }
 
@@ -431,7 +445,8 @@ test_pause() {
     check 'pause' cluster pause 2
     check 'status says paused' same "$(state_of 2)" paused
     fails_with 'status returns 3 with one paused' 3 '' cluster status
-    check 'a paused master does not answer' same "$(timeout 0.3 redis-cli -p "$(port_of 2)" ping 2>/dev/null)" ''
+    check 'a paused master does not answer' same \
+        "$(timeout 0.3 redis-cli -p "$(port_of 2)" ping 2>/dev/null)" ''
     check 'pause twice is fine' cluster pause 2
     check 'resume' cluster resume 2
     check 'a resumed master answers' same "$(redis 2 get k)" before
@@ -514,7 +529,8 @@ if mkdir "$TMP/stolen" 2>/dev/null; then
     echo "\$port" >"$TMP/stolen/port"
     # Others connect too: one connection was ours before, and each look takes one.
     for ((looks = 1; looks < 1000; looks++)); do
-        ((\$(redis-cli -p "\$port" info stats | sed -n 's/^total_connections_received:\([0-9]*\).*/\1/p') < looks + 3)) || break
+        came=\$(redis-cli -p "\$port" info stats | sed -n 's/^total_connections_received:\([0-9]*\).*/\1/p')
+        ((came < looks + 3)) || break
         sleep 0.01
     done
 fi
@@ -610,7 +626,8 @@ test_adopt() {
     cp "$TMP/bin/redlock" "$TMP/tree/build/bin/redlock"
     ln -s "$CLUSTER" "$TMP/link"
     "$TMP/link" start -n 1 --dir "$DIR" >/dev/null 2>&1
-    check 'start adopts with the built redlock' same "$(tail -n 1 "$TMP/adopted")" "$(cluster nodes) nodes --adopt"
+    check 'start adopts with the built redlock' same \
+        "$(tail -n 1 "$TMP/adopted")" "$(cluster nodes) nodes --adopt"
     cluster stop
     rm -r "$TMP/tree/build"
 }
@@ -624,7 +641,8 @@ test_at_once() {
     for i in "${jobs[@]}"; do wait "$i" || failures=$((failures + 1)); done
     check 'six clusters start at once' same "$failures" 0 "$(cat "$TMP"/once-*.err)"
     check 'all their ports differ' same \
-        "$(for i in 1 2 3 4 5 6; do "$CLUSTER" nodes --dir "$TMP/once-$i" | tr , '\n'; done | sed 's/.*@//' | sort -u | wc -l)" 18
+        "$(for i in 1 2 3 4 5 6; do "$CLUSTER" nodes --dir "$TMP/once-$i" | tr , '\n'; done |
+            sed 's/.*@//' | sort -u | wc -l)" 18
     for i in 2 3 4 5 6; do "$CLUSTER" stop --dir "$TMP/once-$i"; done
     check 'stop of the others spares the first' "$CLUSTER" status --dir "$TMP/once-1"
     "$CLUSTER" stop --dir "$TMP/once-1"
@@ -655,8 +673,8 @@ test_one_folder_at_once() {
 
 main() {
     local name
-    for name in usage no_cluster programs_missing folder default_folder start servers indices data persist pause \
-        foreign_process ports stolen_port failed_start adopt tls at_once one_folder_at_once; do
+    for name in usage no_cluster programs_missing folder default_folder start servers indices data persist \
+        pause foreign_process ports stolen_port failed_start adopt tls at_once one_folder_at_once; do
         echo "-- ${name//_/ }"
         "test_$name"
     done

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The compiler chooses in which order it evaluates the arguments of a call, the members of an initialiser and the
-operands of a sum.  So no two of them draw at random: with another compiler the seed would tell another story.
+"""The compiler chooses in which order it evaluates the arguments of a call, the members of an initialiser and
+the operands of a sum.  So no two of them draw at random: with another compiler the seed would tell another
+story.
 
     test/draws.py FOLDER...    # the C files of each folder
 """
@@ -9,8 +10,8 @@ import pathlib
 import re
 import sys
 
-SOURCES = {"chance_next", "chance_below", "chance_range", "chance_permille", "randomness_lend", "random", "rand",
-           "rand_r", "drand48"}
+SOURCES = {"chance_next", "chance_below", "chance_range", "chance_permille", "randomness_lend", "random",
+           "rand", "rand_r", "drand48"}
 GENERATOR = re.compile(r"\^= \w+ <<|6364136223846793005")
 FUNCTION = re.compile(r"^\w[^;={}()\n]*?\b(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.M | re.S)
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|==|!=', re.S)
@@ -69,12 +70,14 @@ def unordered(body, draws):
 def main(folders):
     wrong = []
     for folder in folders:
-        bodies = [(path, *found) for path in sorted(pathlib.Path(folder).glob("*.[ch]")) for found in functions(path)]
+        bodies = [(path, *found) for path in sorted(pathlib.Path(folder).glob("*.[ch]"))
+                  for found in functions(path)]
         names = drawing(bodies)
         for path, _, name, body, line in bodies:
             known = "|".join(sorted(word for owner, word in names if owner in (None, path)))
             for begin in unordered(body, re.compile(rf"\b(?:{known})\($")):
-                wrong.append(f"{path}:{line + body.count(chr(10), 0, begin)}: {name}() draws twice in no order")
+                at = line + body.count("\n", 0, begin)
+                wrong.append(f"{path}:{at}: {name}() draws twice in no order")
     print("\n".join(wrong))
     return bool(wrong)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whatever changes in a script of the masters, hello is another one: a master that knows the hello of a
-# library knows all its scripts.
+# With any change in a script of the masters, hello is another one: a master that knows the hello of a library
+# knows all its scripts.
 #
 #   test/embed_test.sh SOURCE_DIR      CMAKE chooses the program
 set -euo pipefail

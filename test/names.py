@@ -3,10 +3,11 @@
 
     test/names.py LIB
 
-1. Names that static functions of several files share: grep for such a name finds all of them.  The tools do not
-   count: each command is a program of its own, and names its parts as the other commands do.
-2. Predicates that act.  If the name of a function is a question (is_free, may_ask, retries), it returns bool; what
-   its pointers lead to is const; it assigns to nothing behind a pointer, and calls no function that returns nothing.
+1. Names that static functions of several files share: grep for such a name finds all of them.  The tools do
+   not count: each command is a program of its own, and names its parts as the other commands do.
+2. Predicates that act.  If the name of a function is a question (is_free, may_ask, retries), it returns bool,
+   and its pointers lead to const.  It assigns to nothing behind a pointer, and calls no function that
+   returns nothing.
 """
 import collections
 import pathlib
@@ -48,7 +49,8 @@ def is_question(it):
 
 
 def may_write(parameter):
-    return ('*' in parameter or '[' in parameter) and (not parameter.strip().startswith('const') or '**' in parameter)
+    is_pointer = '*' in parameter or '[' in parameter
+    return is_pointer and (not parameter.strip().startswith('const') or '**' in parameter)
 
 
 def acts(it, silent):

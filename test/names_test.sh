@@ -31,7 +31,9 @@ fresh_copy
 "$here/names.py" "$work/lib"
 
 for ((i = 0; i <= 20; i++)); do
-    for file in queue place; do printf 'static void one_%d(void)\n{\n}\n' "$i" >>"$work/lib/core/lease/$file.c"; done
+    for file in queue place; do
+        printf 'static void one_%d(void)\n{\n}\n' "$i" >>"$work/lib/core/lease/$file.c"
+    done
 done
 must_fail '^one_20: core/lease/place.c core/lease/queue.c'
 

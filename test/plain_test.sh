@@ -63,7 +63,8 @@ passes try.md '    What stands in code is code.'
 passes try.md '```\nWhat stands in code is code.\n```'
 passes try.md 'The client is told by each master. It says `so many`.'
 passes try.md '# What it promises'
-passes try.h '/*\n * lines.h    a list of names that is far too long for a sentence\n * keys.h     another one\n */'
+passes try.h \
+    '/*\n * lines.h    a list of names that is far too long for a sentence\n * keys.h     another one\n */'
 passes try.c 'puts("one" "two");'
 
 # A row of the list of what stays takes a finding away, and one that takes none is a finding.

@@ -27,7 +27,8 @@ declare -A below=([ground]='' [masters]='ground' [ledger]='ground masters'
     [.]='ground masters ledger lease recipes .')
 allowed_headers='<(stdbool|stddef|stdint|string|stdio)\.h>'
 while IFS=: read -r file line; do
-    header=$(sed -E 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*//; s/[[:space:]]*(\/[*\/].*)?$//' <<<"$line")
+    header=$(sed -E 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*//
+        s/[[:space:]]*(\/[*\/].*)?$//' <<<"$line")
     [[ $header =~ ^$allowed_headers$ || $file:$header == */sanity.h:'<assert.h>' ]] && continue
     own=${header//\"/}
     room=$(realpath --relative-to="$sources" "$(dirname "$file")")

@@ -17,7 +17,7 @@ bad=0
 
 # The rooms that each room may include and call; of itself, always.
 declare -A below=([wire]='core' [io]='wire core' [client]='io core' [sync]='' [recipes]='')
-# What a room need not know, though a room below it may be made of it.
+# Headers that a room need not know, though a room below it may be made of them.
 declare -A forbidden=(
     [wire]='ev|openssl/.*|sodium|pthread|unistd|netdb|sys/.*|netinet/.*'
     [io]='ev|redlock'
@@ -28,8 +28,7 @@ declare -A forbidden=(
 # The core has one door; the words that pass through it are everybody's.
 declare -A core_headers=([wire]='ground/(event|names)\.h' [io]='ground/(event|names)\.h'
     [client]='engine\.h' [sync]='' [recipes]='')
-# The door is made of these, which show no machine's struct: whoever stands before it could reach
-# into that.
+# The door is made of these, which show no machine's struct: a file before the door could reach into that.
 door='engine\.h|(lease|recipes)/view\.h|ground/(event|names|quorum|requests)\.h'
 # Of the headers of lib/core/recipes these are for all of them.  Every other one is of one recipe, whose
 # files begin with its name.
@@ -91,13 +90,15 @@ while IFS=: read -r path line; do
         complain "core/$file lets everybody see $header"
     [[ $own != recipes/* || $own =~ ^recipes/$of_all_recipes$ || $file == "${own%.h}"?(_+([a-z_])).[ch] ]] ||
         complain "core/$file includes $header of one recipe"
-done < <(grep -EHro '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]+[">]' --include='*.[ch]' "$lib/core")
+done < <(grep -EHro '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]+[">]' --include='*.[ch]' \
+    "$lib/core")
 
 # ---- calls ------------------------------------------------------------------------
 
 # file, kind and symbol; the room is in the name of the object's folder.
 nm -A --extern-only "$@" |
-    sed -nE 's#^.*redlock_([a-z]+)\.dir/(.*/)?([a-z_]+)\.c\.o:[0-9a-f ]*([A-Za-z]) ([^ ]+)$#\1/\3 \4 \5#p' >"$work/symbols"
+    sed -nE 's#^.*redlock_([a-z]+)\.dir/(.*/)?([a-z_]+)\.c\.o:[0-9a-f ]*([A-Za-z]) ([^ ]+)$#\1/\3 \4 \5#p' \
+        >"$work/symbols"
 
 awk '$2 != "U" { print $3, $1 }' "$work/symbols" | sort >"$work/defined"
 awk '$2 == "U" { print $3, $1 }' "$work/symbols" | sort >"$work/used"

@@ -41,7 +41,8 @@ must_fail 'a circle of calls' 'circle: .*client/step' "$@" "$work/redlock_client
 mkdir -p "$work/redlock_core.dir/core/masters"
 echo 'void claim_wake(void); void more(void); void more(void) { claim_wake(); }' >"$work/master.c"
 "$CC" -c -o "$work/redlock_core.dir/core/masters/master.c.o" "$work/master.c"
-must_fail 'a circle in the core' 'circle: .*core/masters/master' "$@" "$work/redlock_core.dir/core/masters/master.c.o"
+must_fail 'a circle in the core' 'circle: .*core/masters/master' "$@" \
+    "$work/redlock_core.dir/core/masters/master.c.o"
 
 mkdir -p "$work/redlock_sync.dir"
 echo 'void pump_step(void); void more(void); void more(void) { pump_step(); }' >"$work/sync_call.c"
@@ -79,7 +80,8 @@ echo '#include "lease/lease.h"' >>"$work/lib/core/lease/view.h"
 must_fail 'a view that shows a lease' 'core/lease/view.h lets everybody see "lease/lease.h"' "$@"
 
 echo '#include "recipes/latch.h"' >>"$work/lib/core/recipes/barrier_passage.c"
-must_fail 'a recipe that knows another' 'core/recipes/barrier_passage.c includes "recipes/latch.h" of one recipe' "$@"
+must_fail 'a recipe that knows another' \
+    'core/recipes/barrier_passage.c includes "recipes/latch.h" of one recipe' "$@"
 
 echo '#include "recipes/barrier.h"' >>"$work/lib/core/recipes/tasks.c"
 must_fail 'tasks that know a recipe' 'core/recipes/tasks.c includes "recipes/barrier.h" of one recipe' "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test/run tells each failure, also of what it runs beside, and leaves nothing behind.  It is run on a tree of its
-# own, with programs that only say how a build or a test went.
+# test/run tells each failure, also of what it runs beside, and leaves nothing behind.  It is run on a tree of
+# its own, with programs that only say how a build or a test went.
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,7 +9,7 @@ trap clean_up EXIT
 export WORK=$work TMPDIR=$work/tmp PATH=$work/bin:$PATH
 missed=0
 
-# What still hangs has a line each to read.
+# Each program that still hangs has a line to read.
 clean_up() {
     [[ ! -p $work/never ]] || printf '\n%.0s' {1..9} 1<>"$work/never"
     rm -rf "$work"
@@ -29,12 +29,16 @@ program() {
 
 program "$work/tree/cluster-scripts/install" <<<''
 program "$work/bin/git" <<<'echo file.c'
-program "$work/bin/cmake" <<<'echo "cmake $*"; [[ $* != *"${BREAK_BUILD:-nothing}"* ]] || { echo "cmake is broken"; exit 1; }'
+program "$work/bin/cmake" <<'CMAKE'
+echo "cmake $*"
+[[ $* != *"${BREAK_BUILD:-nothing}"* ]] || { echo "cmake is broken"; exit 1; }
+CMAKE
 program "$work/bin/clang-format" <<<'[[ ! -v BREAK_FORMAT ]] || { echo "format is broken" >&2; exit 1; }'
 program "$work/bin/clang-tidy" <<<'[[ ! -v BREAK_TIDY ]] || { echo "tidy is broken" >&2; exit 1; }'
 
-# One test passes.  Where the labels or the folder have the words of BREAK_TEST a second one fails; of CRASH_TEST, ctest
-# itself; of END_STEP, whatever has called it.  HANG: it holds $WORK/alive open, and never ends.
+# One test passes.  Where the labels or the folder have the words of BREAK_TEST a second one fails; of
+# CRASH_TEST, ctest itself; of END_STEP, whatever has called it.  HANG: it holds $WORK/alive open, and never
+# ends.
 program "$work/bin/ctest" <<'CTEST'
 asked="$(cat "$2/CTestTestfile.cmake") $*"
 if [[ -v HANG ]]; then
@@ -73,16 +77,19 @@ told() {
 told 0 $'\n\n9 passed, 0 failed$' NOTHING=
 told 1 $'\nFAILED: build: broken/one \(Timeout\)\n9 passed, 1 failed$' 'BREAK_TEST=-L sim'
 told 1 $'\n\nFAILED: build/tsan: broken/one \(Timeout\)\n9 passed, 1 failed$' BREAK_TEST=threads
-told 1 $'cmake is broken\nFAILED: build asan build/asan\n.*\n\nFAILED: build asan build/asan\n8 passed, 1 failed$' \
+told 1 \
+    $'cmake is broken\nFAILED: build asan build/asan\n.*\n\n'\
+$'FAILED: build asan build/asan\n8 passed, 1 failed$' \
     BREAK_BUILD='--build build/asan'
-told 1 $'cmake is broken\nFAILED: build clang build/clang\n.*\n8 passed, 1 failed$' BREAK_BUILD='--preset clang'
+told 1 $'cmake is broken\nFAILED: build clang build/clang\n.*\n8 passed, 1 failed$' \
+    BREAK_BUILD='--preset clang'
 told 1 $'format is broken\nFAILED: check_format\n' BREAK_FORMAT=
 told 1 $'tidy is broken\nFAILED: check_tidy\n' BREAK_TIDY=
 told 1 $'\nFAILED: build: ctest ended before it had told its counts\n8 passed, 1 failed$' 'CRASH_TEST=-L sim'
 told 1 $'\nFAILED: busy_tests: it ended before it had told its counts\n8 passed, 1 failed$' 'END_STEP=-L sim'
 
-# ended_by SIGNAL WHOM: both of its ctests end with it, and its files are gone.  WHOM is the process, or - before its
-# number for all that stand in the foreground.
+# ended_by SIGNAL WHOM: both of its ctests end with it, and its files are gone.  WHOM is the process, or -
+# before its number for all that stand in the foreground.
 ended_by() {
     local signal=$1 whom=$2 run got=0
     HANG='' setsid env --default-signal=INT "$work/tree/test/run" >/dev/null 2>&1 &

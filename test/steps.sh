@@ -1,5 +1,5 @@
-# steps.sh: the steps of test/run. Sourced by bash, in the folder of the project; the caller has $logs, $passed
-# and $failed.
+# steps.sh: the steps of test/run. Sourced by bash, in the folder of the project; the caller has $logs,
+# $passed and $failed.
 # shellcheck shell=bash disable=SC2154
 
 # Labels of tests that need the processors, and hardly a master.
@@ -17,14 +17,17 @@ build() {
         { tail -n 60 "$logs/$1.build"; return 1; }
 }
 
-# ctest's own lines, then its counts added to ours.  Each call has a folder for ctest's files: two may run at once.
+# ctest's own lines, then its counts added to ours.  Each call has a folder for ctest's files, so two may run
+# at once.
 run_tests() {
     local folder told total bad name build=$1
     folder=$(mktemp -d "$logs/ctest.XXXXXX") told=$folder/told
     echo "subdirs(\"$PWD/$1\")" >"$folder/CTestTestfile.cmake"
     shift
     ctest --test-dir "$folder" --output-on-failure "$@" 2>&1 | tee "$told" || true
-    read -r bad total < <(sed -n 's/.* \([0-9]*\) tests failed out of \([0-9]*\).*/\1 \2/p' "$told" | tail -n 1) || {
+    read -r bad total < <(
+        sed -n 's/.* \([0-9]*\) tests failed out of \([0-9]*\).*/\1 \2/p' "$told" | tail -n 1
+    ) || {
         bad=1 total=1
         failure "$build: ctest ended before it had told its counts"
     }
@@ -32,7 +35,8 @@ run_tests() {
     failed=$((failed + bad))
     while read -r name; do
         failure "$build: $name"
-    done < <(sed '1,/^The following tests FAILED:/d' "$told" | sed -n 's/^[[:space:]]*[0-9]* - \(.* (.*)\).*/\1/p')
+    done < <(sed '1,/^The following tests FAILED:/d' "$told" |
+        sed -n 's/^[[:space:]]*[0-9]* - \(.* (.*)\).*/\1/p')
 }
 
 check_format() {

@@ -82,7 +82,8 @@ is_with_tls() { grep -q '^REDLOCK_TLS:BOOL=ON$' build/CMakeCache.txt; }
 refuses_tls() {
     ! is_with_tls || die 'REDLOCK_TLS=OFF counts for nothing'
     ! readelf -d build/bin/redlock | grep -E 'lib(ssl|crypto)' || die 'a command without TLS needs OpenSSL'
-    ! build/bin/redlock nodes --nodes rediss://127.0.0.1:1 2>said || die 'a command without TLS takes rediss://'
+    ! build/bin/redlock nodes --nodes rediss://127.0.0.1:1 2>said ||
+        die 'a command without TLS takes rediss://'
     grep -F 'this build has no TLS' said >/dev/null || die "rediss:// is refused with other words: $(<said)"
 }
 

@@ -9,7 +9,7 @@ source "$(dirname -- "$0")/lib.sh"
 cd -- "$source"
 
 read -ra own < <(pkg-config --cflags hiredis libsodium)
-# What speaks TLS needs OpenSSL's headers; without them tls_none.c is in its place.
+# Files that speak TLS need OpenSSL's headers; without them tls_none.c is in their place.
 needs_openssl='^lib/io/tls(_names|_setup|_socket|_why)?\.c$'
 ! pkg-config --exists openssl || needs_openssl='^$'
 
@@ -54,8 +54,8 @@ case ${1-} in
     *) die 'usage: compile_test.sh musl|32' ;;
 esac
 
-flags=(-std=gnu11 -Wall -Wextra -Werror -Iinclude -Ilib/core -Ilib/wire -Ilib/io -Ilib/client -Ilib/recipes -Ilib/sync
-    "-I$GENERATED")
+flags=(-std=gnu11 -Wall -Wextra -Werror -Iinclude -Ilib/core -Ilib/wire -Ilib/io -Ilib/client -Ilib/recipes
+    -Ilib/sync "-I$GENERATED")
 tool_flags=(-D_GNU_SOURCE -Itools -Itools/report -Itools/options -Itools/run)
 count=0 bad=0
 for file in lib/*/*.c lib/*/*/*.c tools/*.c tools/*/*.c examples/*.c; do

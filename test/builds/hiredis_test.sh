@@ -14,7 +14,8 @@ prefix=$work/prefix
 mkdir -p -- "$prefix/include" "$prefix/lib/pkgconfig"
 cp -R -- "${header%/*}" "$prefix/include/"
 sed -i -E 's/(define HIREDIS_MAJOR).*/\1 9/; s/(define HIREDIS_MINOR).*/\1 8/
-    s/(define HIREDIS_PATCH).*/\1 7/; s/(define HIREDIS_SONAME).*/\1 9.8.0/' "$prefix/include/hiredis/hiredis.h"
+    s/(define HIREDIS_PATCH).*/\1 7/; s/(define HIREDIS_SONAME).*/\1 9.8.0/' \
+    "$prefix/include/hiredis/hiredis.h"
 # As hiredis 1.0 writes it: the folder with the header, not the one above it.
 cat >"$prefix/lib/pkgconfig/hiredis.pc" <<PC
 prefix=$prefix
@@ -44,7 +45,8 @@ refused() {
     shift
     ! configure "$@" || die "accepted: $what"
     tr -s ' \n' ' ' <"$work/said" >"$work/sentence"
-    grep -F "$what" "$work/sentence" >/dev/null || die "refused, but without a word of '$what': $(<"$work/said")"
+    grep -F "$what" "$work/sentence" >/dev/null ||
+        die "refused, but without a word of '$what': $(<"$work/said")"
 }
 
 version=$(pkg-config --modversion hiredis)

@@ -17,7 +17,8 @@ has() { command -v -- "$1" >/dev/null; }
 
 copy_tree() {
     mkdir -p -- "$1"
-    cp -R -- "$source"/CMake{Lists.txt,Presets.json} "$source"/{bench,cmake,examples,include,lib,test,tools} "$1"
+    cp -R -- "$source"/CMake{Lists.txt,Presets.json} \
+        "$source"/{bench,cmake,examples,include,lib,test,tools} "$1"
 }
 
 # logged NAME COMMAND...: shows the command's output only if it fails.

@@ -25,6 +25,8 @@ needs_shared_library() { readelf -d "$1" | grep 'NEEDED.*libredlock\.so\.0\]' >/
 
 copy_tree "$work/tree"
 parent added
-! needs_shared_library "$work/added/app_redlock" || die "redlock::redlock is shared, though nobody asked for it"
+! needs_shared_library "$work/added/app_redlock" ||
+    die "redlock::redlock is shared, though nobody asked for it"
 parent fetched -DFETCH=ON -DBUILD_SHARED_LIBS=ON
-needs_shared_library "$work/fetched/app_redlock" || die "redlock::redlock is static, though BUILD_SHARED_LIBS is on"
+needs_shared_library "$work/fetched/app_redlock" ||
+    die "redlock::redlock is static, though BUILD_SHARED_LIBS is on"

@@ -1,9 +1,9 @@
 /*
  * link.c - whatever a master may send, through a whole link: login, replies, pushes, and TLS
- * before, around and behind them.  Each request has one answer, and the end is told once.
+ * before, around and behind them.  Each request has one answer, and the end is reported once.
  *
- * The first byte says what kind of connection it is, the second how many bytes come at a time, the
- * third what is asked for; the rest is what the master sends.
+ * The first byte is the kind of connection, the second how many bytes come at a time, the third the
+ * requests.  The master sends the rest.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct names *names;
 static SSL_CTX *server;
 static SSL *ssl; /* NULL: the master speaks none, or no more */
 
-/* What the link has told. */
+/* The link's reports. */
 static bool is_up, is_closed;
 static unsigned asked, answered;
 
@@ -59,7 +59,7 @@ static void hear(void *owner, usec now, const struct event *event)
 {
     (void)owner;
     (void)now;
-    must(!is_closed, "nothing is told after the end");
+    must(!is_closed, "nothing is reported after the end");
     if (event->kind == EVENT_CONNECTED)
         is_up = true;
     else if (event->kind == EVENT_CLOSED)
@@ -220,7 +220,7 @@ static void end_connection(struct link *link)
         ev_run(loop, EVRUN_NOWAIT);
         link_pump(link);
     }
-    must(is_closed, "the end is told");
+    must(is_closed, "the end is reported");
     must(answered == asked, "each request has an answer");
     link_free(link);
     SSL_free(ssl);

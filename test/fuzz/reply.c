@@ -1,6 +1,5 @@
 /*
- * reply.c - whatever a master may send, through hiredis's reader and ours into what the core is
- * told.
+ * reply.c - any bytes of a master, through hiredis's reader and ours into what the core hears.
  *
  * The first byte says as what the bytes are read, the second of which kind, the third where they
  * are cut in two.
@@ -15,7 +14,7 @@
 
 static struct raw_reply raw;
 static struct login_state login;
-static volatile unsigned char seen; /* every byte that is told can be read */
+static volatile unsigned char seen; /* every byte of a report can be read */
 
 static void see(const char *bytes, size_t length)
 {

@@ -1,6 +1,6 @@
 /*
- * questions.h - a model that is asked several questions, each about a world of its own, with its
- * rules as they are or one of them broken; and the command that asks it.
+ * questions.h - a model, several questions, and the command that asks them.  Each is about a world
+ * of its own, with the rules as they are or one of them broken.
  */
 #ifndef MODEL_QUESTIONS_H
 #define MODEL_QUESTIONS_H
@@ -96,7 +96,7 @@ extern const char *const story_wrongs[]; /* by what a step has wrong; the first 
         "--" #name, offsetof(struct rules, name), least, most, words                               \
     }
 
-/* What a search needs to know of any model. */
+/* The facts of any model that a search needs. */
 #define SEARCHED(the_rules)                                                                        \
     .rules = (the_rules), .words = model_words(the_rules), .world_size = sizeof(struct world),     \
     .wrong_at = offsetof(struct step, wrong)

@@ -1,8 +1,8 @@
 /*
  * Breadth-first search of every world of a model that can be reached, until a step is wrong
- * or nothing is left: the story it finds is one of the shortest.  After that, if the model
- * has a goal, the first world from which no honest step leads on to it; and if it has idle
- * steps, the first world from which these alone can go on for ever.
+ * or nothing is left: the story it finds is one of the shortest.  After that, if the model has a
+ * goal, the first world from which no honest step leads on to it.  If it has idle steps, the first
+ * world from which these alone can go on for ever.
  */
 #ifndef MODEL_SEARCH_H
 #define MODEL_SEARCH_H

@@ -1,10 +1,11 @@
 """The ABI of libredlock as lines of text, and the changes of it that programs survive.
 
-    abi.py describe XML <MACROS   prints the lines: XML is abidw's of the library, MACROS the compiler's (-E -dM)
+    abi.py describe XML <MACROS   prints the lines: XML is abidw's of the library, MACROS cc's (-E -dM)
     abi.py compare OLD NEW        fails with a sentence for each change that breaks programs
 
-A line has a kind, a name, and what a compiled program relies on: of a function and a typedef the type, of a struct
-the size and whether it may grow, of its fields offset and type, of enumerators and macros the value.
+A line has a kind, a name, and what a compiled program relies on.  For a function and a typedef this is the
+type, for a struct the size and whether it may grow, for its fields offset and type.  For enumerators and
+macros it is the value.
 """
 
 import re
@@ -17,7 +18,7 @@ TOLD, HANDED, FIXED = "grows, it begins with its size", "grows, the library alon
 
 
 class Abi:
-    """What a program can reach from the exported functions, as {(kind, name): value}."""
+    """All that a program can reach from the exported functions, as {(kind, name): value}."""
 
     def __init__(self, tree):
         self.types = {node.get("id"): node for node in tree.iter() if node.get("id")}
@@ -123,7 +124,8 @@ def faults(old, new):
         struct = name.split(".")[0]
         was = old.get(("struct", struct))
         if kind == "field" and was and (kind, name) not in old and size(now) < size(was):
-            yield f"the field {name} is new and not behind the end of {struct}, whose size tells nothing of it"
+            yield (f"the field {name} is new and not behind the end of {struct}, "
+                   "whose size tells nothing of it")
 
 
 def compare(old_path, new_path):

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Whether programs that were built with the last release run with this library: it must have all that stands in
-# libredlock.abi, which is the ABI of that release. abidw (Debian: abigail-tools) reads the library.
+# Whether programs that were built with the last release run with this library. It must have all that stands
+# in libredlock.abi, which is the ABI of that release. abidw (Debian: abigail-tools) reads the library.
 #
 #   abi.sh            compares the two, and has a sentence for each change that breaks programs
 #   abi.sh --update   writes libredlock.abi anew, for a release
 #
-# New functions, types, enumerators and macros may come. A struct may grow behind its end if it begins with its size,
-# or if the library alone makes it and shows it by a pointer. A library with a new SONAME may be different in all.
-# Environment: CC, CMAKE.
+# New functions, types, enumerators and macros may come. A struct may grow behind its end if it begins with
+# its size, or if the library alone makes it and shows it by a pointer. A library with a new SONAME may be
+# different in all. Environment: CC, CMAKE.
 set -euo pipefail
 export LC_ALL=C
 here=$(cd -- "$(dirname -- "$0")" && pwd)
@@ -41,5 +41,6 @@ if [[ ${1:-} == --update ]]; then
 elif breaks=$(python3 "$here/abi.py" compare "$reference" "$work/now.abi"); then
     say "programs that were built with the last release run with this library${breaks:+: $breaks}"
 else
-    die "programs that were built with the last release may break: undo this, or raise SOVERSION in lib/CMakeLists.txt"$'\n'"$breaks"
+    die "programs that were built with the last release may break:" \
+        "undo this, or raise SOVERSION in lib/CMakeLists.txt"$'\n'"$breaks"
 fi

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds the Debian packages in a clean tree that has nothing but what debian/control asks for, twice, for they
-# must be the same; looks at them with lintian, installs them in another clean tree, and shows the demo with the
-# installed command.
+# Builds the Debian packages in a clean tree that has nothing but what debian/control asks for, twice, for
+# they must be the same. Then it looks at them with lintian, installs them in another clean tree, and shows
+# the demo with the installed command.
 #
 #   test/package/debian.sh [FOLDER]
 #
-# The packages and lintian's words stay in FOLDER, if it is given. What is packed is HEAD, without changes that are
-# not committed. It takes some minutes, room below TMPDIR, and root, for chroot and debootstrap; packages come
+# The packages and lintian's words stay in FOLDER, if it is given. It packs HEAD, without changes that are not
+# committed. It takes some minutes, room below TMPDIR, and root, for chroot and debootstrap; packages come
 # from where this machine's apt gets them. The masters are this machine's.
 set -euo pipefail
 called_in=$PWD
@@ -63,7 +63,10 @@ make_base() {
         in_tree base apt-get update
 }
 
-apt_in() { quietly in_tree "$1" "DEBIAN_FRONTEND=$DEBIAN_FRONTEND" apt-get "$2" -y --no-install-recommends "${@:3}"; }
+apt_in() {
+    quietly in_tree "$1" "DEBIAN_FRONTEND=$DEBIAN_FRONTEND" \
+        apt-get "$2" -y --no-install-recommends "${@:3}"
+}
 
 # ---- what is tried ---------------------------------------------------------------------------
 
@@ -93,7 +96,8 @@ build_again() {
     package_in another/folder "$work/again.log" nocheck
     ! grep 'tests passed' "$work/again.log" || die 'nocheck is not heeded'
     for package in "$work"/build/src/*.deb; do
-        cmp -- "$package" "$work/build/another/folder/${package##*/}" || die 'they depend on where they are built'
+        cmp -- "$package" "$work/build/another/folder/${package##*/}" ||
+            die 'they depend on where they are built'
     done
     echo 'the same bytes'
 }
@@ -148,10 +152,11 @@ compile() {
     in_tree user sh -c "cd /tmp && $line -o example && ldd example" | grep redlock
 }
 
-# What man keeps of the pages that it has shown is man's.
+# The copies that man keeps of the pages that it has shown are man's.
 leave() {
     apt_in user purge redlock libredlock-dev libredlock0
-    ! (cd "$work/user" && find . -xdev -name '*redlock*' | grep -v -E '^\./(debs|tmp|proc|var/cache/man|var/cache/apt)/') ||
+    ! (cd "$work/user" && find . -xdev -name '*redlock*' |
+        grep -v -E '^\./(debs|tmp|proc|var/cache/man|var/cache/apt)/') ||
         die 'this was left behind'
 }
 

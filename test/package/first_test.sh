@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The programs at the head of redlock.h, as they stand there, each as C and as C++. On local masters each takes
-# the lock and gives it back, and does no work while another holder has the lock.
+# The programs at the head of redlock.h, as they stand there, each as C and as C++. On local masters each
+# takes the lock and gives it back, and does no work while another holder has the lock.
 #
-# It builds on the installed tree STAGE/root. Environment: STAGE, LIBDIR and INCLUDEDIR (below the prefix), CC,
-# FLAGS (for compiler and linker).
+# It builds on the installed tree STAGE/root. Environment: STAGE, LIBDIR and INCLUDEDIR (below the prefix),
+# CC, FLAGS (for compiler and linker).
 set -euo pipefail
 export LC_ALL=C
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A program that was compiled with this release's headers runs with a library whose structs have all grown by a field:
-# of each that libredlock.abi calls one that grows, and the program uses them all.
+# A program that was compiled with this release's headers runs with a library whose structs have all grown by
+# a field. These are the structs that may grow, by libredlock.abi, and the program uses them all.
 #
 #   older.sh
 #
@@ -23,8 +23,8 @@ grow() {
     local struct
     for struct in "$@"; do
         grep -qw "$struct" "$program" || die "$program does not use $struct"
-        sed -i "s/^} $struct;/    int64_t grown_;\n&/" "$work"/new/include/redlock.h "$work"/new/include/redlock/*.h
-        grep -qB1 "^} $struct;" "$work"/new/include/redlock.h "$work"/new/include/redlock/*.h || die "no $struct"
+        sed -i "s/^} $struct;/    int64_t grown_;\n&/" "$work"/new/include/{redlock.h,redlock/*.h}
+        grep -qB1 "^} $struct;" "$work"/new/include/{redlock.h,redlock/*.h} || die "no $struct"
     done
     (($(grep -rh 'grown_;' "$work/new/include" | wc -l) == $#)) || die "not every struct has grown: $*"
 }
@@ -43,4 +43,5 @@ grow "${structs[@]}"
 must_build "$work/new" "$work/build"
 "$CC" -Wall -Wextra -Werror "-I$root/include" "$program" -o "$work/older" "-L$work/build/lib" -lredlock
 eval "$("$CLUSTER" start -n 3 --no-adopt --dir "$work/cluster")"
-LD_LIBRARY_PATH=$work/build/lib "$work/older" || die 'the program does not run with a library whose structs have grown'
+LD_LIBRARY_PATH=$work/build/lib "$work/older" ||
+    die 'the program does not run with a library whose structs have grown'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|descriptor|headers|symbols|command|manual|completions|documents|debian
+#   package_test.sh install|pkgconfig|cmake|descriptor|headers|symbols|command|manual|completions|
+#                   documents|debian
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
 # BUILD, STAGE, LIBDIR, INCLUDEDIR, MANDIR and DATADIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
@@ -51,7 +52,8 @@ test_pkgconfig() {
     consume static "${static[@]/#-lredlock/-l:libredlock.a}"
     ! needs_shared_library "$STAGE/static" || die "not linked with the static library"
     # The packages of what it needs itself need not be there: nothing is found but redlock.
-    PKG_CONFIG_LIBDIR=$root/$LIBDIR/pkgconfig pc --cflags --libs >/dev/null || die "its users need more packages"
+    PKG_CONFIG_LIBDIR=$root/$LIBDIR/pkgconfig pc --cflags --libs >/dev/null ||
+        die "its users need more packages"
     [[ ${shared[*]} == *-lev* ]] || die "libev does not come along"
     [[ ${shared[*]} != *-lhiredis* ]] || die "the shared library's own needs are passed on"
 }
@@ -103,7 +105,7 @@ test_headers() {
 # in_language COMPILER LANGUAGE STANDARD
 in_language() {
     local header
-    for header in redlock.h redlock/leases.h redlock/look.h redlock/nodes.h redlock/recipes.h redlock/sync.h; do
+    for header in redlock.h redlock/{leases,look,nodes,recipes,sync}.h; do
         printf '#include <%s>\n' "$header" |
             "$1" -x "$2" "$3" "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only - || die "<$header>: $1 $3"
     done
@@ -144,7 +146,8 @@ test_manual() {
 
 test_completions() {
     local file
-    for file in bash-completion/completions/redlock zsh/site-functions/_redlock fish/vendor_completions.d/redlock.fish; do
+    for file in bash-completion/completions/redlock zsh/site-functions/_redlock \
+        fish/vendor_completions.d/redlock.fish; do
         [[ -s $root/$DATADIR/$file ]] || die "not installed: $file"
     done
 }
@@ -157,7 +160,7 @@ test_documents() {
     done
 }
 
-# What debian/ says is so: the version, the symbols, and in which package each file goes.
+# The claims of debian/ are true: the version, the symbols, and in which package each file goes.
 # test/package/debian.sh builds and tries the packages.
 test_debian() {
     local version

@@ -13,7 +13,7 @@ REFERENCE = Path(__file__).with_name("libredlock.abi").read_text()
 
 class Changes(unittest.TestCase):
     def said(self, *edits):
-        """What is said of the reference with these edits, each of which must take."""
+        """The report on the reference with these edits, each of which must take."""
         new = REFERENCE
         for old, text in edits:
             self.assertEqual(new.count(old), 1, old)
@@ -48,11 +48,15 @@ class Changes(unittest.TestCase):
     def test_what_breaks(self):
         for old, new, says in (
             (self.line("field redlock_stats.held "), "", "the field redlock_stats.held is gone"),
-            ("field redlock_stats.held 192 ", "field redlock_stats.held 200 ", "the field redlock_stats.held is another"),
+            ("field redlock_stats.held 192 ", "field redlock_stats.held 200 ",
+             "the field redlock_stats.held is another"),
             (self.line("function redlock_version@"), "", "the function redlock_version@REDLOCK_0 is gone"),
-            ("redlock_version@REDLOCK_0 const char * (void)", "redlock_version@REDLOCK_0 int (void)", "is another"),
-            ("redlock_code.REDLOCK_E_HELD 8", "redlock_code.REDLOCK_E_HELD 9", "is another: '8' before, '9' now"),
-            ("macro REDLOCK_NAME_MAX 1024", "macro REDLOCK_NAME_MAX 512", "the macro REDLOCK_NAME_MAX is another"),
+            ("redlock_version@REDLOCK_0 const char * (void)", "redlock_version@REDLOCK_0 int (void)",
+             "is another"),
+            ("redlock_code.REDLOCK_E_HELD 8", "redlock_code.REDLOCK_E_HELD 9",
+             "is another: '8' before, '9' now"),
+            ("macro REDLOCK_NAME_MAX 1024", "macro REDLOCK_NAME_MAX 512",
+             "the macro REDLOCK_NAME_MAX is another"),
             (*self.grown("redlock_node", -4), "is new and not behind the end of redlock_node"),
         ):
             with self.subTest(says):
@@ -74,7 +78,8 @@ class Changes(unittest.TestCase):
                 self.assertEqual(abi.compare(*paths), 1)
 
     def test_another_soname(self):
-        said = self.said(("soname libredlock.so.0", "soname libredlock.so.1"), (self.line("macro REDLOCK_NAME_MAX"), ""))
+        said = self.said(("soname libredlock.so.0", "soname libredlock.so.1"),
+                         (self.line("macro REDLOCK_NAME_MAX"), ""))
         self.assertIn("no program takes one for the other", said)
 
 

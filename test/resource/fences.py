@@ -1,4 +1,4 @@
-"""What the tests of fenced resources share."""
+"""The tests of fenced resources share this."""
 
 import random
 import sys
@@ -17,7 +17,7 @@ GARBAGE = ("", "0", "-1", "+5", "1.5", "1e3", "0x10", " 5", "5 ", "007", "12abc"
 
 
 def hands(writers, each):
-    """What each concurrent writer sends: fences of its own, not in order, some of them twice."""
+    """Each concurrent writer sends fences of its own, not in order, some of them twice."""
     order = random.Random(7)
     dealt = [FENCE + i for i in range(writers * each)]
     order.shuffle(dealt)

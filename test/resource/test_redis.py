@@ -21,7 +21,8 @@ class Server:
         self.dir = Path(tempfile.mkdtemp(prefix="redlock-fence-"))
         self.socket = str(self.dir / "socket")
         self.process = subprocess.Popen(
-            [os.environ.get("REDLOCK_SERVER") or "redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", str(self.dir),
+            [os.environ.get("REDLOCK_SERVER") or "redis-server", "--port", "0", "--unixsocket", self.socket,
+             "--dir", str(self.dir),
              "--save", "", "--appendonly", "yes", "--appendfsync", "no",
              "--auto-aof-rewrite-percentage", "0", "--aof-use-rdb-preamble", "no"],
             env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -5,8 +5,8 @@
 
 #define FLOOD 150 /* requests of one lease to one master in a second */
 
-/* A release owed to a master that answers errors is sent again five times a second, for each
- * round whose ttl is not over: with long ttls that adds up, and it is known. */
+/* A release owed to a master that answers errors is sent again five times a second, for each round
+ * whose ttl is not over.  With long ttls that adds up, and it is known. */
 static bool answers_errors(const struct world *w, unsigned master)
 {
     return w->now < w->servers[master].errors_until + MS(1000) ||
@@ -59,7 +59,7 @@ static uint64_t count_times(const struct times *times)
     return count;
 }
 
-/* Whatever was acquired is held, or was held for a time that is counted. */
+/* Each acquired lease is held, or was held for a time that is counted. */
 static void check_held(struct shell *s)
 {
     const struct engine *e = s->client->engine;

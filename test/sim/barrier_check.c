@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES       3 /* so few, that often enough parties are there */
+#define NAMES       3 /* few, so that often enough parties are there */
 #define GENERATIONS 2
 #define PARTIES     3
 
@@ -118,7 +118,7 @@ static bool same_barrier(redisContext *context, struct model_data *data, unsigne
     int64_t now = real_ms(context);
     struct model_barrier *barrier = find(data, name, generation);
     bool same;
-    /* What is there must be there: the model may have seen its end a millisecond early. */
+    /* Both have it, or neither; the model may have seen its end a millisecond early. */
     if (expires < 0)
         same = !barrier || barrier->expires_ms <= now + 2;
     else

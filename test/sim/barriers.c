@@ -28,7 +28,7 @@ static bool chance(struct world *w, unsigned permille)
 /* ---- the rules ---------------------------------------------------------------------------- */
 
 /* How long after it was last heard of a party may count for others: its ttl at a master, by a clock
- * that may run slower, and what a party passes by may be as old as half of max_ttl. */
+ * that may run slower.  The words by which a party passes may be as old as half of max_ttl. */
 static usec counts_for(const struct world *w, const struct party_made *party)
 {
     usec longest = party->ttl > MS(w->max_ttl_ms) ? party->ttl : MS(w->max_ttl_ms);
@@ -50,14 +50,14 @@ static bool may_count(const struct world *w, const struct party_made *party, uns
            (!party->gone_at || party->gone_at + counts_for(w, party) >= passed);
 }
 
-/* One word that it was passed is enough for who has no spare votes. */
+/* Without spare votes one word that it was passed is enough. */
 static bool may_be_deceived(const struct world *w)
 {
     return w->options.beyond || w->mixed || w->wrong > w->spare;
 }
 
-/* As many parties as the barrier is for had arrived when the first one passed, and none of
- * them is told that it did not pass. */
+/* As many parties as the barrier is for had arrived when the first one passed, and none of them
+ * hears that it did not pass. */
 static void is_whole(struct world *w, unsigned meeting)
 {
     unsigned arrived = 0;
@@ -73,17 +73,17 @@ static void is_told_well(const struct user_party *it, const redlock_barrier_resu
     struct world *w = it->shell->world;
     bool left = passage->code && !passage->undecided;
     if (left && it->comes_back)
-        world_violated(w, "barrier", "a party that came back is told that it has left");
+        world_violated(w, "barrier", "a party that came back hears that it has left");
     bool is_wrong_list =
         passage->code == REDLOCK_E_SAME_MASTER || passage->code == REDLOCK_E_NO_MASTER;
     bool is_unknown = is_wrong_list || passage->code == REDLOCK_E_UNAVAILABLE ||
                       passage->code == REDLOCK_E_UNDECIDED || passage->code == REDLOCK_E_OVER;
     if (passage->undecided ? !is_unknown : passage->code == REDLOCK_E_UNDECIDED)
-        world_violated(w, "outcome", "client %u is told %s, undecided", it->shell->index + 1,
+        world_violated(w, "outcome", "client %u hears %s, undecided", it->shell->index + 1,
                        redlock_code_name(passage->code));
 }
 
-/* The generation that it is told of was passed by then, and it is not an earlier one. */
+/* The generation that it hears of was passed by then, and it is not an earlier one. */
 static void is_over(const struct user_party *it, const redlock_barrier_result *passage)
 {
     struct world *w = it->shell->world;
@@ -91,7 +91,7 @@ static void is_over(const struct user_party *it, const redlock_barrier_result *p
     bool is_later = passage->latest >= meeting && passage->latest < w->meetings_made;
     const struct meeting *latest = &w->meetings[is_later ? passage->latest : 0];
     if (!is_later || !latest->passed_at || latest->name != w->meetings[meeting].name)
-        world_violated(w, "barrier", "barrier %u is told to be over by %lld", meeting,
+        world_violated(w, "barrier", "barrier %u is reported over by %lld", meeting,
                        (long long)passage->latest);
 }
 
@@ -115,11 +115,11 @@ static void on_passage(redlock_barrier *handle, const redlock_barrier_result *pa
     struct world *w = s->world;
     struct party_made *party = &w->parties[it->number];
     struct meeting *meeting = &w->meetings[party->meeting];
-    TRACE(w, "client %u is told of barrier %u, party %u: %s%s", s->index + 1, party->meeting,
+    TRACE(w, "client %u hears of barrier %u, party %u: %s%s", s->index + 1, party->meeting,
           it->number, redlock_code_name(passage->code), passage->undecided ? ", undecided" : "");
     world_mark(w, (uint64_t)w->now + it->number, (uint64_t)passage->code);
     if (handle != it->handle || s->closed_told)
-        world_violated(w, "once", "client %u is told of a barrier that it is not at", s->index + 1);
+        world_violated(w, "once", "client %u hears of a barrier that it is not at", s->index + 1);
     is_told_well(it, passage);
     if (passage->code == REDLOCK_OK && !meeting->passed_at)
         meeting->passed_at = w->now;

@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# The comparison with a real master notices when one reply of the model is changed, or one of its rules
-# of shared names, of slots, of what is said of a name, of latches, or of the clock is broken.
+# The comparison with a real master notices when one reply of the model is changed.  It also notices when a
+# rule is broken of shared names, slots, announcements, latches, or the clock.
 #
 #   break_test.sh DIFFERENTIAL
 set -euo pipefail
-for broken in 'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break upgrade' 'break release' 'break peek' 'break hello' \
-    'break announce' 'break unsay' 'break observe' 'break arrive' 'break depart' 'break tally' 'break mend' 'break drop' \
-    'break-batch renew' 'break-batch release' 'break-batch grant' \
-    'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' 'flaw frees_for_readers' 'flaw always_converts' 'flaw upgrades_beside' \
-    'flaw heals_marked' 'flaw passes_registry' 'flaw new_places_pass' 'flaw renewals_hide_slots' 'flaw announces_for_anyone' 'flaw latch_of_any_process' 'flaw drops_young' 'flaw proposals_uncut' 'flaw grants_keep_clock' 'flaw forgets_skew'; do
+for broken in \
+    'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break upgrade' 'break release' \
+    'break peek' 'break hello' 'break announce' 'break unsay' 'break observe' 'break arrive' 'break depart' \
+    'break tally' 'break mend' 'break drop' 'break-batch renew' 'break-batch release' 'break-batch grant' \
+    'flaw dead_readers_have' 'flaw keeps_readers' 'flaw marker_of_last' 'flaw readers_barge' \
+    'flaw frees_for_readers' 'flaw always_converts' 'flaw upgrades_beside' 'flaw heals_marked' \
+    'flaw passes_registry' 'flaw new_places_pass' 'flaw renewals_hide_slots' 'flaw announces_for_anyone' \
+    'flaw latch_of_any_process' 'flaw drops_young' 'flaw proposals_uncut' 'flaw grants_keep_clock' \
+    'flaw forgets_skew'; do
     read -r how kind <<<"$broken"
     commands=4000
     [[ $how != flaw ]] || commands=40000 # it ends with the first difference

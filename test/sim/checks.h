@@ -48,7 +48,7 @@ bool listener_heard(const struct listener *listener, const struct model_answer *
 /* Draws a call; often the token is that of the name. */
 struct model_call said_draw(struct chance *chance, const struct model_master *model,
                             unsigned tokens, int64_t longest_ms);
-/* What is the same in the request is there already. */
+/* The request has already set the fields that it shares. */
 void said_spell(const struct model_call *call, struct request *request);
 bool said_same_answer(const struct model_answer *model, const struct reply *real);
 /* The record and the observers of a name. */
@@ -68,7 +68,7 @@ static inline bool is_about_barrier(enum request_kind kind)
 }
 
 struct model_call barrier_draw(struct chance *chance, unsigned tokens, int64_t longest_ms);
-/* What is the same in the request is there already. */
+/* The request has already set the fields that it shares. */
 void barrier_spell(const struct model_call *call, struct request *request);
 bool barrier_same_answer(const struct model_answer *model, const struct reply *real);
 /* The barriers of a name. */
@@ -88,7 +88,7 @@ static inline bool is_about_latch(enum request_kind kind)
 
 struct model_call latch_draw(struct chance *chance, const struct model_master *model,
                              unsigned tokens, int64_t now_ms, int64_t longest_ms);
-/* What is the same in the request is there already.  `run`: of the real one's process. */
+/* The request has already set the fields that it shares.  `run`: of the real one's process. */
 void latch_spell(const struct model_call *call, const struct model_master *model, const char *run,
                  struct request *request);
 bool latch_same_answer(const struct model_answer *model, const struct reply *real);

@@ -88,7 +88,7 @@ void check_asked(struct user_lease *lease)
 
 static void wrong_words(struct user_lease *lease, const redlock_event *event, const char *why)
 {
-    world_violated(lease->shell->world, "words", "lease %u of client %u is told %s, %s: \"%s\"",
+    world_violated(lease->shell->world, "words", "lease %u of client %u hears %s, %s: \"%s\"",
                    lease->number, CLIENT(lease), redlock_event_name(event->kind), why, event->text);
 }
 
@@ -197,7 +197,7 @@ static void agrees_with_calls(struct user_lease *lease, const redlock_event *eve
             fence = redlock_lease_fence(lease->handle);
     if (event->kind == REDLOCK_ACQUIRED && (valid != event->valid_ms || fence != event->fence))
         world_violated(lease->shell->world, "words",
-                       "lease %u of client %u is told %lld ms and fence %lld, and asked, %lld ms "
+                       "lease %u of client %u hears %lld ms and fence %lld, and asked, %lld ms "
                        "and fence %lld",
                        lease->number, CLIENT(lease), (long long)event->valid_ms,
                        (long long)event->fence, (long long)valid, (long long)fence);
@@ -237,7 +237,7 @@ void check_ready(struct shell *s, redlock *client, redlock_code code, const char
         world_violated(s->world, "words", "client %u is ready with %s, and %u masters are up: %s",
                        s->index + 1, redlock_code_name(code), up, text);
     if (up < s->world->masters && !*text)
-        world_violated(s->world, "words", "client %u is not told which master is not up",
+        world_violated(s->world, "words", "client %u does not hear which master is not up",
                        s->index + 1);
 }
 
@@ -246,11 +246,11 @@ void check_node(struct shell *s, redlock *client, unsigned index)
     redlock_node node = {.size = sizeof node};
     bool is_known = redlock_node_get(client, index, &node) == REDLOCK_OK;
     if (!is_known || strcmp(node.node, node_text(index)) != 0)
-        world_violated(s->world, "words", "client %u is told of a change of master %u",
-                       s->index + 1, index + 1);
+        world_violated(s->world, "words", "client %u hears of a change of master %u", s->index + 1,
+                       index + 1);
     else if (node.state != REDLOCK_NODE_UP && node.state != REDLOCK_NODE_CONNECTING &&
              node.state != REDLOCK_NODE_ABSTAINS && !*node.text)
-        world_violated(s->world, "words", "client %u is not told why master %u is down",
+        world_violated(s->world, "words", "client %u does not hear why master %u is down",
                        s->index + 1, index + 1);
 }
 
@@ -299,7 +299,7 @@ void check_batch(struct shell *s, const struct user_lease *lease, const struct r
                        s->index + 1, lease->number);
 }
 
-/* Once more just before it is told that it is closed. */
+/* Once more just before it hears that it is closed. */
 void check_flushed(struct shell *s, unsigned master)
 {
     bool again = s->written & 1U << master;
@@ -324,12 +324,11 @@ void check_freed_is_left_alone(struct user_lease *lease, const redlock_lease *ha
 {
     struct shell *s = lease->shell;
     if (lease->handle != handle)
-        world_violated(s->world, "once", "lease %u of client %u is told of another one",
+        world_violated(s->world, "once", "lease %u of client %u hears of another one",
                        lease->number, CLIENT(lease));
     if (lease->let_go || s->client->dying)
-        world_violated(s->world, "once",
-                       "lease %u of client %u is told something, and %s was freed", lease->number,
-                       CLIENT(lease), lease->let_go ? "it" : "the client");
+        world_violated(s->world, "once", "lease %u of client %u hears something, and %s was freed",
+                       lease->number, CLIENT(lease), lease->let_go ? "it" : "the client");
 }
 
 /* ---- notifications --------------------------------------------------------------------- */
@@ -372,7 +371,7 @@ void check_notified(struct shell *s)
     }
 }
 
-/* Something will be told of it. */
+/* An outcome of it will come. */
 static bool is_awaited(const struct user_lease *lease)
 {
     bool is_over = lease->known == KNOWN_ENDED || (lease->known == KNOWN_LOST && !lease->released);

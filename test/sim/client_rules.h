@@ -42,8 +42,8 @@ void check_flushed(struct shell *shell, unsigned master);
 void check_may_come(struct shell *shell, unsigned master, unsigned messages);
 /* A message came, and was delivered; it is still listened to the master, or not. */
 void check_came(struct shell *shell, unsigned master, bool subscribed);
-/* The core was told what came on a notification connection.  What follows from an old clock shows
- * late, if at all. */
+/* The core heard a message of a notification connection.  The effect of an old clock shows late, if
+ * at all. */
 void check_heard_now(struct shell *shell);
 
 /* The pump rests. */

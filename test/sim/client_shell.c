@@ -233,7 +233,7 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
 {
     struct shell *s = data;
     if (s->ready_told)
-        world_violated(s->world, "once", "client %u was told twice that it is ready", s->index + 1);
+        world_violated(s->world, "once", "client %u heard twice that it is ready", s->index + 1);
     s->ready_told = true;
     check_ready(s, client, code, text);
 }

@@ -1,7 +1,7 @@
 /*
- * client_shell.h - what a client's process is: it starts, is stopped and goes on, ends; it has
- * a clock, memory, and a loop, which runs the real pump (lib/client/pump.c) when there is
- * something to read or a timer is due.
+ * client_shell.h - a client's process: it starts, is stopped and goes on, ends.  It has a clock,
+ * memory, and a loop, which runs the real pump (lib/client/pump.c) when there is something to read
+ * or a timer is due.
  *
  *     read links → pump_step() until it rests
  *
@@ -80,7 +80,7 @@ struct shell {
     struct user_lease *all;
     struct user_observer *observers;
     struct user_party *parties;
-    struct user_latch *latches; /* calls that have not been told */
+    struct user_latch *latches; /* calls without an outcome */
     bool ready_told, close_asked, closed, closed_told;
     usec close_since;   /* true time */
     uint32_t channel;   /* of this process */

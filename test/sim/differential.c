@@ -6,11 +6,10 @@
  *
  * The real one is a redis-server (REDLOCK_SERVER) of our own on a socket in a scratch directory,
  * restarted now and then with its data, or without.  Requests are written and replies
- * read by lib/wire.  The model's clock is the real TIME, asked just before and just
- * after each command: where a key's last millisecond falls between the two, either
- * answer is right, and the model follows the one that was given.  A script may even have
- * seen both times (its keys expire as it begins, what PTTL says goes on); if neither
- * fits, both begin anew, with nothing.
+ * read by lib/wire.  The model's clock is the real TIME, asked just before and just after each
+ * command.  Where a key's last millisecond falls between the two, either answer is right, and the
+ * model follows the server's.  A script may even have seen both times (its keys expire as it
+ * begins, what PTTL says goes on); if neither fits, both begin anew, with nothing.
  */
 #include <hiredis/hiredis.h>
 #include <signal.h>
@@ -139,7 +138,7 @@ static struct names *slot_of(unsigned name)
     return slot_new(&memory, (struct slice){text, strlen(text)}, model_slot_number(name));
 }
 
-/* What a task asks. */
+/* A task's question. */
 static void spell_task(const struct test *t, const struct model_call *call, struct request *request)
 {
     if (is_about_barrier(call->kind))
@@ -150,7 +149,7 @@ static void spell_task(const struct test *t, const struct model_call *call, stru
         said_spell(call, request);
 }
 
-/* What a claim asks, or who says hello. */
+/* A claim's question, or a hello. */
 static void spell_claim(const struct model_call *call, struct request *request)
 {
     if (call->kind == REQUEST_HELLO || call->kind == REQUEST_ADOPT)
@@ -426,7 +425,7 @@ static bool is_in_queue(struct test *t, unsigned name, uint32_t value)
     return is_in;
 }
 
-/* Who was given names has left their queues. */
+/* A waiter that was given names has left their queues. */
 static bool has_left_queues(struct test *t, const struct model_push *push)
 {
     for (unsigned i = 0; i < push->count; i++)
@@ -446,8 +445,8 @@ static bool same_waiters(struct test *t, const struct model_master *model,
     return same;
 }
 
-/* Whoever looks a key up finds it until its last millisecond is over; but what sweeps keys away
- * unasked, Redis 8.0 takes them when that begins. */
+/* A look finds a key until its last millisecond is over.  But the sweep of Redis 8.0 takes keys
+ * away when that begins. */
 static struct model_master swept(const struct model_master *model, usec wall)
 {
     struct model_master copy = *model;
@@ -596,8 +595,8 @@ static bool is_between(int64_t expires_ms, usec before, usec after)
     return expires_ms >= before / 1000 - 1 && expires_ms <= after / 1000 + 1;
 }
 
-/* Something of the name, or a waiter for it, ended just then: whether that was before or after is
- * the real one's to say, and for each of its looks at the clock anew. */
+/* Something of the name, or a waiter for it, ended just then.  The real server decides whether that
+ * was before or after, with each of its looks at the clock anew. */
 static bool ends_just_then(const struct model_data *data, unsigned name, usec before, usec after)
 {
     bool any = data->keys[name].value && is_between(data->keys[name].expires_ms, before, after);

@@ -120,7 +120,7 @@ static void fill_grant(struct shell *s, struct model_call *call, const struct re
     call->proposal = grant->proposal ? grant->proposal + s->proposals_off : 0;
 }
 
-/* What only this kind carries. */
+/* The fields that only this kind carries. */
 static void fill_kind(struct shell *s, struct model_call *call, const struct request *request)
 {
     switch ((unsigned)request->tag.kind) {
@@ -346,7 +346,7 @@ static bool is_refusal(enum answer answer)
     return answer == ANSWER_ERROR || answer == ANSWER_NOSCRIPT;
 }
 
-/* What it says beside the answer. */
+/* The words beside the answer. */
 static void read_details(const struct world *w, const struct model_answer *answer,
                          struct hello *hello, struct reply *reply)
 {

@@ -102,8 +102,7 @@ static void is_stored(const struct user_lease *lease, usec fence)
     for (unsigned i = 0; i < w->masters; i++)
         stored += token->stored[i] >= fence || is_wrong(w, i);
     if (stored < lease->shell->quorum)
-        world_violated(w, "stored",
-                       "lease %u of client %u is told fence %lld, stored on %u masters",
+        world_violated(w, "stored", "lease %u of client %u hears fence %lld, stored on %u masters",
                        lease->number, CLIENT(lease), (long long)fence, stored);
 }
 
@@ -120,15 +119,14 @@ static void is_founded(const struct user_lease *lease, usec fence)
         kept += is_wrong(w, i) ||
                 (token->granted[i] && token->granted[i] <= fence && token->backed[i] > then);
     if (kept < lease->shell->quorum && !w->options.beyond)
-        world_violated(
-            w, "fence",
-            "lease %u of client %u is told a fence, and %u that granted it below keep it",
-            lease->number, CLIENT(lease), kept);
+        world_violated(w, "fence",
+                       "lease %u of client %u hears a fence, and %u that granted it below keep it",
+                       lease->number, CLIENT(lease), kept);
 }
 
-/* The largest fence told to a holder of the lease's i-th name that excludes us: to any while lease
- * timing holds; where a master may lose single keys, and among readers, who may hold the name side
- * by side, before this acquire's first request was sent. */
+/* The largest fence of a holder of the lease's i-th name that excludes us: any holder's while lease
+ * timing holds.  Where a master may lose single keys, and among readers, which may hold the name
+ * side by side, only fences count from before this acquire's first request was sent. */
 static usec largest_told(const struct user_lease *lease, unsigned i)
 {
     const struct world *w = lease->shell->world;
@@ -146,9 +144,9 @@ static usec largest_told(const struct user_lease *lease, unsigned i)
     return largest;
 }
 
-/* A master that forgets begins above what it may have forgotten by the max_ttl that it is told.
- * Where clients have different ones, and the one with the longest is gone, it begins lower: nothing
- * is promised then. */
+/* A master that forgets begins above what it may have forgotten by the max_ttl that clients tell
+ * it. Where clients have different ones, and the one with the longest is gone, it begins lower:
+ * nothing is promised then. */
 static bool has_begun_lower(const struct world *w)
 {
     bool lower = false;
@@ -166,7 +164,7 @@ static void grows(const struct user_lease *lease, usec fence)
     for (unsigned i = 0; i < lease->count; i++) {
         usec largest = largest_told(lease, i);
         if (fence <= largest)
-            world_violated(w, "fence", "lease %u of client %u on %c is told fence %lld, after %lld",
+            world_violated(w, "fence", "lease %u of client %u on %c hears fence %lld, after %lld",
                            lease->number, CLIENT(lease), 'a' + lease->names[i], (long long)fence,
                            (long long)largest);
     }
@@ -191,7 +189,7 @@ void fences_acquired(struct user_lease *lease, const redlock_event *event)
     struct world *w = lease->shell->world;
     usec fence = event->fence;
     if ((fence != 0) != lease->terms.fence) {
-        world_violated(w, "fence", "lease %u of client %u asked for %s fence, and is told %lld",
+        world_violated(w, "fence", "lease %u of client %u asked for %s fence, and hears %lld",
                        lease->number, CLIENT(lease), lease->terms.fence ? "a" : "no",
                        (long long)fence);
         return;
@@ -215,7 +213,7 @@ void fences_upgraded(struct user_lease *lease, const redlock_event *event)
     remember(lease, event->fence);
 }
 
-/* What ends a lease may come in place of CHANGED. */
+/* The end of a lease may come in place of CHANGED. */
 void fences_told(struct user_lease *lease, const redlock_event *event)
 {
     bool is_new = lease->upgrading && lease->fence && event->fence > lease->fence;

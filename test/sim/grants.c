@@ -33,8 +33,8 @@ static void heals_in_time(struct world *w, unsigned master, const struct message
                        master + 1, message->call.value, (long long)late, lease->number);
 }
 
-/* Whoever grants has run for longer than the longest ttl that the client knows to be in use:
- * none that it may have forgotten is left.  (The record of one that was wrong may be younger than
+/* A master that grants has run for longer than the longest ttl that the client knows to be in use.
+ * None that it may have forgotten is left.  (The record of one that was wrong may be younger than
  * its process.) */
 static void knows_the_terms(struct world *w, unsigned master, const struct message *message)
 {
@@ -64,7 +64,7 @@ static bool is_alone(struct world *w, unsigned master, uint32_t number, const ui
     return alone;
 }
 
-/* What it keeps, it keeps from readers too; or no more.  A master that may have forgotten a reader
+/* It keeps its names from readers, too; or no more.  A master that may have forgotten a reader
  * keeps nothing from readers for one that was a reader itself. */
 static void is_kept_alone(struct world *w, unsigned master, uint32_t number, const uint8_t *names,
                           unsigned count)
@@ -114,7 +114,8 @@ static void in_order(struct world *w, unsigned master, const struct message *mes
                        master + 1, message->call.value);
 }
 
-/* A token that is set so long after it was asked for is not given back: its ttl is the backstop. */
+/* A token that is set that late after it was asked for is not given back: its ttl is the backstop.
+ */
 static void excuse_a_stray(const struct world *w, struct token *token)
 {
     if (w->now > token->last_set)
@@ -141,7 +142,7 @@ static void prolonged(struct world *w, unsigned master, const struct message *me
     excuse_a_stray(w, &w->tokens[message->call.value]);
 }
 
-/* What another process has given back stays so, whatever was on its way there. */
+/* A token that another process has given back stays so, whatever was on its way there. */
 static void is_not_given_back(struct world *w, unsigned master, const struct message *message)
 {
     if (message->answer.answer == ANSWER_HEALED && !is_wrong(w, master) &&

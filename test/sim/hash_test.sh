@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The same seeds tell the same story, whatever compiler made the simulator and
-# however hard it tried.
+# A seed tells one story, whatever compiler made the simulator and however hard it tried.
 #
 #   hash_test.sh SIMULATOR SOURCE_DIR
 set -euo pipefail
@@ -16,7 +15,8 @@ hash_of() {
 
 want=$(hash_of "$simulator")
 [[ $want =~ ^[0-9a-f]{16}$ ]]
-sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c "$source"/lib/io/{address,nodes_file,tls_terms,tls_none}.c)
+sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c
+    "$source"/lib/io/{address,nodes_file,tls_terms,tls_none}.c)
 for file in "$source"/lib/client/*.c "$source"/test/sim/*.c; do
     case $file in
         */differential.c | */real.c | */*_check.c | */asserts.c) ;;
@@ -30,8 +30,8 @@ for made in 'gcc -O0' 'clang -O0' 'clang -O2'; do
     read -r compiler level <<<"$made"
     command -v "$compiler" >/dev/null || continue
     "$compiler" -std=gnu11 "$level" -include "$source/test/sim/turns.h" -I"$source/include" \
-        -I"$source/lib/client" \
-        -I"$source/lib/io" -I"$source/lib/wire" -I"$source/lib/core" -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
+        -I"$source/lib/client" -I"$source/lib/io" -I"$source/lib/wire" -I"$source/lib/core" \
+        -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
     got=$(hash_of "$scratch/sim")
     printf '%s: %s\n' "$made" "$got"
     if [[ $got != "$want" ]]; then

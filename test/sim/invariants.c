@@ -6,7 +6,7 @@
 #include "queues.h"
 #include "trace.h"
 
-/* ---- what users are told ----------------------------------------------------------- */
+/* ---- what users hear --------------------------------------------------------------- */
 
 static void acquired(struct user_lease *lease, const redlock_event *event)
 {
@@ -45,7 +45,7 @@ static uint64_t outcome_number(redlock_event_kind kind)
 void check_told(struct user_lease *lease, const redlock_event *event)
 {
     struct world *w = lease->shell->world;
-    TRACE(w, "client %u is told: lease %u %s: %s", CLIENT(lease), lease->number,
+    TRACE(w, "client %u hears: lease %u %s: %s", CLIENT(lease), lease->number,
           event->kind == TOLD_SEEN ? "seen" : redlock_event_name(event->kind), event->text);
     world_mark(w, (uint64_t)w->now + lease->number,
                outcome_number(event->kind) << 40 | (uint64_t)event->valid_ms);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES      2 /* so few, that often enough have arrived */
+#define NAMES      2 /* few, so that often enough have arrived */
 #define ARRIVALS   3
 #define TEXT       16
 #define FORMER     "0000000000000000000000000000000000000000"

@@ -12,7 +12,7 @@
 
 #define AT_ONCE   3     /* calls of one client */
 #define NEW_LATCH 120   /* per mille of what users do makes one */
-#define RUSH_MOST MS(2) /* so long others make one of the same name, too */
+#define RUSH_MOST MS(2) /* for this time others make one of the same name, too */
 
 enum deed { DEED_CREATE, DEED_ARRIVE, DEED_AWAIT, DEED_COUNT };
 
@@ -36,7 +36,8 @@ static bool chance(struct world *w, unsigned permille)
 
 /* ---- the rules ---------------------------------------------------------------------------- */
 
-/* What a latch has lost on a running master is never made good, so whoever was wrong stays it. */
+/* A running master never regains what it lost of a latch, so a master that was wrong stays wrong.
+ */
 static void note_wrong(struct world *w)
 {
     for (unsigned i = 0; i < w->masters; i++) {
@@ -55,7 +56,7 @@ static bool may_be_deceived(struct world *w)
     return w->options.beyond || w->mixed || wrong > w->spare;
 }
 
-/* Who was told to be counted before. */
+/* The arrivals that were reported as counted before. */
 static unsigned counted_before(const struct latch_made *latch, usec when)
 {
     unsigned count = 0;
@@ -79,11 +80,11 @@ static void is_shut_well(struct user_latch *it, const struct latch_made *latch,
     struct world *w = it->shell->world;
     unsigned counted = counted_before(latch, it->began);
     if (latch->opened_at && latch->opened_at < it->began)
-        world_violated(w, "latch", "client %u is told that latch %s is not open after it was",
+        world_violated(w, "latch", "client %u hears that latch %s is not open after it was",
                        it->shell->index + 1, latch->id);
     if (counted >= latch->of || (!w->spare && tally->arrived < counted))
         world_violated(w, "latch",
-                       "client %u is told of %u arrivals at latch %s, of which %u were "
+                       "client %u hears of %u arrivals at latch %s, of which %u were "
                        "counted before",
                        it->shell->index + 1, tally->arrived, latch->id, counted);
 }
@@ -108,7 +109,7 @@ static void is_gone_well(struct user_latch *it, const struct latch_made *latch)
     for (unsigned i = 0; i < w->masters; i++)
         have += it->epochs[i] && process_with(w, i, latch, 2 * w->skew_ms) == it->epochs[i];
     if (have >= it->shell->quorum)
-        world_violated(w, "latch", "client %u is told that latch %s is gone, which %u masters have",
+        world_violated(w, "latch", "client %u hears that latch %s is gone, which %u masters have",
                        it->shell->index + 1, latch->id, have);
 }
 
@@ -133,7 +134,7 @@ static bool has_ended(struct world *w, unsigned master, const struct latch_made 
     return token->latch_had >= began && token->latch_ends_ms <= server_wall(w, master) / 1000;
 }
 
-/* By a quorum, at a time.  What a wrong master has forgotten since is what spare votes are for. */
+/* By a quorum, at a time.  Spare votes are for what a wrong master has forgotten since. */
 static void is_made_well(struct user_latch *it, struct latch_made *latch)
 {
     struct world *w = it->shell->world;
@@ -147,7 +148,7 @@ static void is_made_well(struct user_latch *it, struct latch_made *latch)
             latch->ends_ms = server->model.data.latches[latch->name].ends_ms;
     }
     if (have < it->shell->quorum)
-        world_violated(w, "latch", "client %u is told that it made latch %s, which %u masters have",
+        world_violated(w, "latch", "client %u hears that it made latch %s, which %u masters have",
                        it->shell->index + 1, latch->id, have);
 }
 
@@ -161,7 +162,7 @@ static bool is_kept(struct world *w, const struct latch_made *latch)
     return keepers >= w->quorum;
 }
 
-/* Nobody takes away what was told to be made. */
+/* Nobody takes away a latch that was reported as made. */
 static void are_there(struct world *w)
 {
     for (unsigned n = 0; n < w->latch_count; n++) {
@@ -231,12 +232,12 @@ static void on_tally(redlock_latch *handle, const redlock_latch_result *tally, v
     struct shell *s = it->shell;
     struct world *w = s->world;
     struct latch_made *latch = &w->latches_made[it->number];
-    TRACE(w, "client %u is told of latch %u %s: %s%s, %u of %u%s", s->index + 1, it->number,
+    TRACE(w, "client %u hears of latch %u %s: %s%s, %u of %u%s", s->index + 1, it->number,
           tally->id, redlock_code_name(tally->code), tally->undecided ? ", undecided" : "",
           tally->arrived, tally->arrivals, tally->open ? ", open" : "");
     world_mark(w, (uint64_t)w->now + it->number, (uint64_t)tally->code);
     if (handle != it->handle || s->closed_told)
-        world_violated(w, "once", "client %u is told of a latch that it does not ask for",
+        world_violated(w, "once", "client %u hears of a latch that it does not ask for",
                        s->index + 1);
     if (it->deed == DEED_CREATE && tally->code != REDLOCK_E_HELD)
         snprintf(latch->id, sizeof latch->id, "%.*s", TOKEN_TEXT, tally->id);

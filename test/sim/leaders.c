@@ -9,7 +9,7 @@
 #include "redlock/recipes.h"
 #include "trace.h"
 
-#define ANNOUNCES_AGAIN 300      /* per mille of what a leader is told */
+#define ANNOUNCES_AGAIN 300      /* per mille of the outcomes of a leader */
 #define OBSERVERS_MOST  4        /* of one client */
 #define IN_FLIGHT       MS(2000) /* a push may be, when an observer begins */
 
@@ -21,7 +21,7 @@ struct user_observer {
     usec began; /* true time */
     bool told;
     redlock_code code;     /* as told last */
-    int64_t term, highest; /* likewise; of all that was told */
+    int64_t term, highest; /* likewise; of all reports */
     uint32_t value, latest;
 };
 
@@ -83,12 +83,12 @@ void leaders_user_told(struct user_lease *lease, const redlock_event *event)
         announce(lease);
 }
 
-/* ANNOUNCED is told. */
+/* ANNOUNCED is reported. */
 void leaders_announced(struct user_lease *lease)
 {
     if (!lease->announces)
         world_violated(lease->shell->world, "once",
-                       "lease %u is told ANNOUNCED, and had nothing to announce", lease->number);
+                       "lease %u hears ANNOUNCED, and had nothing to announce", lease->number);
     lease->announces = false;
 }
 
@@ -146,11 +146,11 @@ static void in_order(struct user_observer *it, const redlock_leader *leader, uin
 {
     struct world *w = it->shell->world;
     if (it->told && leader->code == it->code && leader->term == it->term && value == it->value)
-        world_violated(w, "once", "an observer of client %u is told the same again",
+        world_violated(w, "once", "an observer of client %u hears the same again",
                        it->shell->index + 1);
     if (leader->term &&
         (leader->term < it->highest || (leader->term == it->highest && value < it->latest)))
-        world_violated(w, "term", "an observer of client %u is told value %u after value %u",
+        world_violated(w, "term", "an observer of client %u hears value %u after value %u",
                        it->shell->index + 1, value, it->latest);
 }
 
@@ -168,7 +168,7 @@ static void is_said_by_quorum(const struct user_observer *it, const struct sayin
     for (unsigned i = 0; i < w->masters; i++)
         said += saying->said_until[i] && saying->said_until[i] >= it->began - IN_FLIGHT;
     if (said + wrong < it->shell->quorum && !w->options.beyond)
-        world_violated(w, "observed", "an observer of client %u is told value %u, of %u masters",
+        world_violated(w, "observed", "an observer of client %u hears value %u, of %u masters",
                        it->shell->index + 1, value, said);
 }
 
@@ -178,7 +178,7 @@ static void is_announced(const struct user_observer *it, const redlock_leader *l
     struct world *w = it->shell->world;
     const struct saying_made *saying = saying_of(w, value);
     if (!saying || saying->name != it->name || saying->term != leader->term)
-        world_violated(w, "observed", "an observer of client %u is told what nobody announced: %u",
+        world_violated(w, "observed", "an observer of client %u hears what nobody announced: %u",
                        it->shell->index + 1, value);
     else
         is_said_by_quorum(it, saying, value);
@@ -191,11 +191,11 @@ static void on_leader(redlock_observer *handle, const redlock_leader *leader, vo
     uint32_t value = 0;
     for (size_t i = 0; i < leader->length; i++)
         value = 10 * value + (uint32_t)(((const char *)leader->value)[i] - '0');
-    TRACE(w, "client %u is told of %c: %s, term %lld, value %u", it->shell->index + 1,
-          'a' + it->name, redlock_code_name(leader->code), (long long)leader->term, value);
+    TRACE(w, "client %u hears of %c: %s, term %lld, value %u", it->shell->index + 1, 'a' + it->name,
+          redlock_code_name(leader->code), (long long)leader->term, value);
     world_mark(w, (uint64_t)w->now + value, (uint64_t)leader->code);
     if (handle != it->handle || it->shell->closed_told)
-        world_violated(w, "once", "client %u is told of what it does not observe",
+        world_violated(w, "once", "client %u hears of what it does not observe",
                        it->shell->index + 1);
     in_order(it, leader, value);
     if (leader->term) {

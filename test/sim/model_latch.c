@@ -1,6 +1,6 @@
 #include "model_tasks.h"
 
-/* What the key holds, also of another process. */
+/* The key's latch, also of another process. */
 static struct model_latch *look_up(struct model_master *master, usec wall, unsigned name)
 {
     struct model_latch *latch = &master->data.latches[name];

@@ -176,7 +176,7 @@ static void deliver_heard(struct link *link, const struct heard *heard)
         exchange_spell_push(s, heard, &push);
     } else if (heard->kind == EVENT_PUSH) {
         memcpy(token, s->world->tokens[heard->token].text, sizeof token);
-        TRACE(s->world, "  client %u is told by master %u that t%u %s%s", s->index + 1, master + 1,
+        TRACE(s->world, "  client %u hears from master %u that t%u %s%s", s->index + 1, master + 1,
               heard->token, heard->free_slot < 0 ? "was given it" : "may have another slot",
               clock_text(heard->clock));
     }

@@ -364,7 +364,7 @@ static void learn_permits(struct model_master *master, unsigned like, unsigned p
     *known = permits > *known ? permits : *known;
 }
 
-/* The slot so many steps on from this one, on the ring of all. */
+/* The slot `steps` on from this one, on the ring of all. */
 static unsigned slot_at(unsigned slot, unsigned permits, unsigned steps)
 {
     return (model_slot_number(slot) + steps) % permits;
@@ -483,7 +483,7 @@ static const struct model_waiter *next_for_any(const struct model_master *master
     return next;
 }
 
-/* A slot is free, and nobody stands in its line.  Whoever came first was told of other free ones.
+/* A slot is free, and nobody stands in its line.  An earlier waiter has hints of other free ones.
  */
 static void give_hint(struct model_master *master, usec wall, unsigned slot,
                       struct model_answer *answer)
@@ -501,7 +501,7 @@ static void give_hint(struct model_master *master, usec wall, unsigned slot,
                             .free_slot = (int)model_slot_number(slot)};
 }
 
-/* A script stops after the 64th reader: so many never wait here. */
+/* A script stops after the 64th reader: fewer always wait here. */
 static void hand_over(struct model_master *master, usec wall, unsigned name,
                       struct model_answer *answer)
 {
@@ -733,7 +733,7 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
     return taken;
 }
 
-/* What the token has of all its names. */
+/* The slots that the token has of all its names. */
 static enum answer has_all_alone(struct model_master *master, usec wall,
                                  const struct model_call *call)
 {

@@ -59,7 +59,7 @@ struct model_waiter {
     uint8_t modes; /* a bit for each of its names: shared */
 };
 
-/* Who shares a name, and until when; only while the name has the marker. */
+/* A reader of a name, and until when; only while the name has the marker. */
 #define MODEL_READERS 96
 struct model_reader {
     uint32_t value; /* the token; 0: nobody */
@@ -74,7 +74,7 @@ struct model_mark {
     int64_t expires_ms;
 };
 
-/* What is said of a name. */
+/* An announcement about a name. */
 struct model_said {
     uint32_t token; /* 0: nothing is said */
     uint32_t value;
@@ -83,7 +83,7 @@ struct model_said {
     int64_t expires_ms;
 };
 
-/* Who is told when that changes. */
+/* Channels that hear when that changes. */
 #define MODEL_OBSERVERS 48
 struct model_observer {
     uint32_t channel; /* 0: nobody */
@@ -154,7 +154,7 @@ struct model_master {
 struct model_call {
     enum request_kind kind;
     bool whole, heal;
-    bool converts; /* RENEW: a name that holds the token, and is to be shared, is shared */
+    bool converts; /* RENEW: a name that holds the token, and shall be shared, is shared */
     bool each;     /* one of several that share a command, and so a script */
     bool plain;    /* RELEASE by another library: it only deletes */
     uint8_t count;
@@ -239,7 +239,7 @@ bool model_waits(const struct model_master *master, const struct model_waiter *w
 uint32_t model_value(struct model_master *master, usec wall, unsigned name);
 /* Has the token the name now, shared or not? */
 bool model_has(struct model_master *master, usec wall, unsigned name, uint32_t value);
-/* Has the master been told to heal this token no more? */
+/* Did a client tell the master to heal this token no more? */
 bool model_is_marked(const struct model_master *master, usec wall, uint32_t value);
 /* Until when a token has the name that it has. */
 int64_t model_expires_ms(struct model_master *master, unsigned name, uint32_t value);

@@ -2,9 +2,8 @@
  * model_net.h - connections: an ordered stream of requests one way and of replies
  * the other, on a path that may be slow, blocked or broken.
  *
- * What a client sent goes on its way even when the client has closed the
- * connection: it may still be carried out, long after, unless the connection was
- * killed on the master.
+ * A request goes on its way even when the client has closed the connection.  It may still be
+ * carried out, long after, unless the connection was killed on the master.
  */
 #ifndef SIM_MODEL_NET_H
 #define SIM_MODEL_NET_H

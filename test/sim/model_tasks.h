@@ -17,9 +17,9 @@ enum answer model_observe(struct model_master *master, usec wall, const struct m
 /* Tells the observers of the name what is said, with the ms that it has left. */
 void model_tell(struct model_master *master, usec wall, unsigned name,
                 const struct model_said *said, int64_t left_ms, struct model_answer *answer);
-/* The channel of the call is told of changes for its ttl; of 0: no longer. */
+/* The channel of the call hears of changes for its ttl; of 0: no longer. */
 void model_listen(struct model_master *master, usec wall, const struct model_call *call);
-/* What is said now; its token is 0 if nothing is. */
+/* The present announcement; its token is 0 if there is none. */
 const struct model_said *model_said(struct model_master *master, usec wall, unsigned name);
 
 /* ---- model_barrier.c: arrive, depart ---- */
@@ -41,7 +41,7 @@ enum answer model_tally(struct model_master *master, usec wall, const struct mod
 enum answer model_mend(struct model_master *master, usec wall, const struct model_call *call,
                        struct model_answer *answer);
 enum answer model_drop(struct model_master *master, usec wall, const struct model_call *call);
-/* What this very process was given of a name; NULL: nothing. */
+/* This very process's record of a name; NULL: none. */
 struct model_latch *model_latch(struct model_master *master, usec wall, unsigned name);
 
 #endif

@@ -1,10 +1,10 @@
 # Breaks one rule of a program at a time, as mutants.table says, and runs it.  The file that keeps the rule is
-# edited in a copy and compiled; its object stands before the archive of the program's parts, and takes the
+# edited in a copy and compiled.  Its object stands before the archive of the program's parts, and takes the
 # place of all that the file defines.
 #
 #   redlock-sim --list-mutants
 #   redlock-sim --mutant NAME [OPTION…]   runs the broken simulator with these options
-#   redlock-sim --mutants [OPTION…]       how many seeds each mutant takes; JOBS at once (default: the processors)
+#   redlock-sim --mutants [OPTION…]       how many seeds each mutant takes; JOBS at once (default: processors)
 #   redlock-sim --mutants --sample N …    of one mutant of N; of the others, whether their edits take
 #   bash PROGRAM.mutants --build NAME TO  leaves the broken program in the file TO
 #

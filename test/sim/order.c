@@ -16,8 +16,8 @@ static bool was_told(const struct world *w, const struct token *token, usec cloc
     return false;
 }
 
-/* By the request that was told it, with a refusal or with a fence: the first one, as the clock of
- * another master may come to the same number later. */
+/* By the request whose answer had it, with a refusal or with a fence: the first one, as the clock
+ * of another master may come to the same number later. */
 static usec drawn(const struct world *w, usec ticket)
 {
     usec first = NEVER;

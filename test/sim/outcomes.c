@@ -35,10 +35,10 @@ static void once(const struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
     if (lease->let_go || !may_be_told(lease, event->kind))
-        world_violated(s->world, "once", "lease %u of client %u is told %s (known: %d)",
+        world_violated(s->world, "once", "lease %u of client %u hears %s (known: %d)",
                        lease->number, CLIENT(lease), redlock_event_name(event->kind), lease->known);
     if (s->closed_told)
-        world_violated(s->world, "once", "client %u is told %s after it was closed", s->index + 1,
+        world_violated(s->world, "once", "client %u hears %s after it was closed", s->index + 1,
                        redlock_event_name(event->kind));
 }
 
@@ -100,7 +100,7 @@ void outcomes_remember(struct user_lease *lease, const redlock_event *event)
  * holder, and with a fence to store that. */
 static usec wait_grace(const struct user_lease *lease)
 {
-    bool tries_again = lease->terms.permits; /* for so long, and then once more */
+    bool tries_again = lease->terms.permits; /* for this time, and then once more */
     usec questions = lease->terms.ttl / 4 * (3 + lease->terms.fence + 2 * tries_again);
     return questions > WAIT_GRACE ? questions : WAIT_GRACE;
 }

@@ -62,7 +62,7 @@ static unsigned free_slots(struct world *w, unsigned master, unsigned name, unsi
 }
 
 /* It was given the slot, and so many that wait longer than it are there: for each a slot is left.
- * What it has may be another lease's by now, handed over in memory. */
+ * Its slot may be another lease's by now, handed over in memory. */
 static void leaves_enough(struct world *w, unsigned master, const struct model_call *call)
 {
     usec asked = w->tokens[call->value].place_since;

@@ -1,6 +1,5 @@
 /*
- * recipe_users.h - users of the recipes beside their leases, and what must be true of what they are
- * told.
+ * recipe_users.h - users of the recipes beside their leases, and rules of what they hear.
  */
 #ifndef SIM_RECIPE_USERS_H
 #define SIM_RECIPE_USERS_H
@@ -9,11 +8,11 @@
 
 /* ---- leaders.c: leaders and observers ---- */
 
-/* A user is told of a lease, and may announce. */
+/* A user hears of a lease, and may announce. */
 void leaders_user_told(struct user_lease *lease, const redlock_event *event);
 /* A user may begin to observe, or end that. */
 void leaders_user_acts(struct shell *shell);
-/* In peace: ends what has been told that nobody announces. */
+/* In peace: ends observers that heard that nobody announces. */
 void leaders_tidy_up(struct shell *shell);
 /* Somebody of the client still observes. */
 bool leaders_observe(const struct shell *shell);
@@ -32,9 +31,9 @@ void barriers_decided(struct world *world, int64_t generation);
 
 /* A user may arrive at a barrier, or leave one. */
 void barriers_user_acts(struct shell *shell);
-/* In peace: who still waits leaves. */
+/* In peace: parties that still wait leave. */
 void barriers_tidy_up(struct shell *shell);
-/* Somebody of the client has not been told how it went. */
+/* Somebody of the client has not heard how it went. */
 bool barriers_wait(const struct shell *shell);
 /* The client is freed, and with it all its parties. */
 void barriers_drop(struct shell *shell);
@@ -45,9 +44,9 @@ void barriers_drop(struct shell *shell);
 void latches_put(struct world *world, uint32_t id, unsigned name);
 /* A user may do something about a latch. */
 void latches_user_acts(struct shell *shell);
-/* In peace: who still waits is told. */
+/* In peace: clients that still wait hear the end. */
 void latches_tidy_up(struct shell *shell);
-/* Somebody of the client has not been told how it went. */
+/* Somebody of the client has not heard how it went. */
 bool latches_wait(const struct shell *shell);
 /* The client is freed, and with it all its calls. */
 void latches_drop(struct shell *shell);

@@ -8,7 +8,7 @@
 
 /* ---- exclusion.c: holders: one of each name at a time, of other libraries too ---- */
 
-/* ACQUIRED is told: is there another holder? */
+/* ACQUIRED comes: is there another holder? */
 void exclusion_acquired(const struct user_lease *lease);
 /* Likewise, of a client of the published algorithm that has just got its lock. */
 void exclusion_foreigner(struct world *world, unsigned foreigner);
@@ -20,16 +20,16 @@ bool exclude_each_other(const struct user_lease *a, const struct user_lease *b);
 
 /* The core was stepped: when does the lease end now? */
 void validity_looked_at(struct user_lease *lease, usec now);
-/* These are told. */
+/* These outcomes come. */
 void validity_acquired(struct user_lease *lease);
 /* A master keeps its names for it, but not alone any more; or all is exclusive now. */
 void validity_shared(struct user_lease *lease);
 void validity_extended(struct user_lease *lease);
 void validity_lost(struct user_lease *lease, const redlock_event *event);
 
-/* ---- outcomes.c: what a user is told of a lease: each once, in order, and in time ---- */
+/* ---- outcomes.c: what a user hears of a lease: each once, in order, and in time ------ */
 
-/* May this be told now? */
+/* May this outcome come now? */
 void outcomes_told(const struct user_lease *lease, const redlock_event *event);
 /* From now on the user knows it. */
 void outcomes_remember(struct user_lease *lease, const redlock_event *event);
@@ -43,10 +43,10 @@ void grants_executed(struct world *world, unsigned master, const struct message 
 
 /* ---- period.c: names of leases with at_least, which nobody else has for that time ---- */
 
-/* ACQUIRED or CHANGED is told: the names may be kept for a former holder. */
+/* ACQUIRED or CHANGED comes: the names may be kept for a former holder. */
 void period_begins(struct user_lease *lease);
 void period_is_kept(const struct user_lease *lease);
-/* RELEASED is told, LOST, or the lease is freed: the masters keep what they have. */
+/* RELEASED or LOST comes, or the lease is freed: the masters keep what they have. */
 void period_released(struct user_lease *lease, const redlock_event *event);
 void period_let_go(struct user_lease *lease);
 
@@ -78,11 +78,11 @@ void order_passes(const struct user_lease *told, struct user_lease *waits, usec 
 void fences_sent(struct world *world, uint32_t token);
 /* A master gives the token what it did not have, with this number. */
 void fences_granted(struct world *world, unsigned master, uint32_t token, usec clock);
-/* A grant is prolonged before ACQUIRED is told. */
+/* A grant is prolonged before ACQUIRED comes. */
 void fences_confirmed(struct world *world, uint32_t token);
 /* A master has carried out a request about a token. */
 void fences_executed(struct world *world, unsigned master, const struct message *message);
-/* ACQUIRED is told: its fence is new, stored on a quorum, and above those before it. */
+/* ACQUIRED comes: its fence is new, stored on a quorum, and above those before it. */
 void fences_acquired(struct user_lease *lease, const redlock_event *event);
 /* Likewise with CHANGED: it is a writer's. */
 void fences_upgraded(struct user_lease *lease, const redlock_event *event);
@@ -102,12 +102,12 @@ void tokens_sent(struct shell *shell, unsigned master, uint32_t token,
                  const struct request *request);
 /* It is about to take in the answer. */
 void tokens_heard(struct shell *shell, unsigned master, const struct message *message);
-/* ACQUIRED is told: with which token? */
+/* ACQUIRED comes: with which token? */
 void tokens_acquired(struct user_lease *lease);
 /* Users may give one token to several processes: one of them gives it back, or shares its names,
  * which ends what the others have. */
 void tokens_undermine(struct world *world, uint32_t token, const struct user_lease *by);
-/* RELEASED is told, with OK. */
+/* RELEASED comes, with OK. */
 void tokens_released(const struct user_lease *lease);
 /* The handle is about to be freed. */
 void tokens_freed(struct user_lease *lease);
@@ -139,7 +139,7 @@ void orphans_excuse_holders(struct world *world, const struct model_data *data);
 
 /* A master has carried out a request. */
 void permits_executed(struct world *world, unsigned master, const struct message *message);
-/* ACQUIRED was told: from now on the lease is about its slot. */
+/* ACQUIRED came: from now on the lease is about its slot. */
 void permits_acquired(struct user_lease *lease);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "said.h"
 
-#define NAMES     3 /* so few, that often somebody observes them */
+#define NAMES     3 /* few, so that often somebody observes them */
 #define VALUES    5
 #define KEY_TEXT  40
 #define LONG_TEXT VALUE_MOST

@@ -206,7 +206,7 @@ void tokens_freed(struct user_lease *lease)
         bury(w, token, lease);
 }
 
-/* To masters that it cannot reach.  What is not owed must be gone. */
+/* To masters that it cannot reach.  Tokens that are not owed must be gone. */
 static void excuse_what_is_owed(struct shell *s)
 {
     const struct engine *e = s->client ? s->client->engine : NULL;

@@ -80,8 +80,8 @@ static usec draw_wait(struct shell *s)
     return MS(range(s, 1, chance(s, 800) ? 2000 : s->world->max_ttl_ms));
 }
 
-/* From a chance of its own, as the modes.  Masters keep the names for the ttl of the last renewal
- * at the least, so where ttls are long the last of many that wait would wait for long in peace. */
+/* From a chance of its own, as the modes.  Masters keep the names at least for the ttl of the last
+ * renewal.  So where ttls are long the last of many waiters would wait for long in peace. */
 static usec draw_at_least(struct world *w, const struct terms *terms)
 {
     if (!chance_permille(&w->keeping, w->at_least) || (terms->wait && w->max_ttl_ms > 1000))
@@ -252,7 +252,7 @@ static void act_on(struct shell *s, struct user_lease *lease)
     }
 }
 
-/* Who waits is in no hurry, and frees nothing at random. */
+/* A waiting user is in no hurry, and frees nothing at random. */
 static bool is_hasty(const struct shell *s)
 {
     return !s->world->peace && s->world->options.habit == HABIT_ANY;

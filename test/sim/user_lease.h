@@ -1,6 +1,6 @@
 /*
- * user_lease.h - a lease as its user has it: the handle, what was asked for, what was told;
- * and the calls of redlock.h, with what they are expected to return.
+ * user_lease.h - a lease as its user has it: the handle, the wish, the outcomes.  Also the calls of
+ * redlock.h, with what they are expected to return.
  */
 #ifndef SIM_USER_LEASE_H
 #define SIM_USER_LEASE_H
@@ -22,7 +22,7 @@ struct user_lease {
     struct shell *shell;
     struct user_lease *next_all;
     struct terms terms; /* as asked for, by our own reading of redlock.h */
-    bool let_go;        /* freed or detached: nothing may be told any more */
+    bool let_go;        /* freed or detached: no outcome may come any more */
     bool ended, released;
     bool undermined; /* another process released its token: its user has himself to blame */
 
@@ -39,12 +39,12 @@ struct user_lease {
     usec end_known_at; /* likewise: since when this is its end */
     usec end;          /* our clock: until then it counts itself the holder */
     usec farthest_end; /* likewise: a promise that is withdrawn brings the end nearer */
-    usec stop_by;      /* LOST was told: it may be winding down until then */
+    usec stop_by;      /* LOST came: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
     bool is_probe, is_hoarded;
-    bool announces;      /* something, and ANNOUNCED was not told */
+    bool announces;      /* something, and ANNOUNCED did not come */
     usec hold_over;      /* true time; it is given back then */
-    usec fence;          /* that it was told; 0: none */
+    usec fence;          /* of the report; 0: none */
     usec keep_until;     /* true time: nobody else has its names before; 0: no such time */
     usec first_sent;     /* true time; its first message about this acquire */
     usec enqueued_since; /* likewise: it is enqueued on a quorum of masters */

@@ -5,8 +5,8 @@
 
 #define PUNCTUAL MS(4) /* how late a loop may be without having been stopped */
 
-/* A quorum of masters has promised to keep the key until then, in true time; what a
- * restart makes them forget is the quarantine's affair. */
+/* A quorum of masters has promised to keep the key until then, in true time.  The quarantine cares
+ * for what a restart makes them forget. */
 static void is_backed(struct user_lease *lease)
 {
     const struct shell *s = lease->shell;
@@ -19,7 +19,7 @@ static void is_backed(struct user_lease *lease)
     if (backing < s->quorum && !lease->undermined)
         world_violated(
             s->world, "backing",
-            "lease %u of client %u counts on more than the %u masters that keep t%u so long",
+            "lease %u of client %u counts on more than the %u masters that keep t%u till then",
             lease->number, CLIENT(lease), backing, lease->token);
 }
 
@@ -51,18 +51,18 @@ void validity_looked_at(struct user_lease *lease, usec now)
     }
 }
 
-/* Tested last: what is left when it is told is more than the margin, and less than was asked
- * for. */
+/* Tested last: the validity that is left then is more than the margin, and less than was asked for.
+ */
 static void acquired_in_time(struct user_lease *lease)
 {
     usec valid = lease_valid_until(core_of(lease->handle)) - shell_now(lease->shell);
     if (valid >= lease->terms.ttl)
         world_violated(lease->shell->world, "validity",
-                       "lease %u of client %u is told with %lld us left, and a ttl of %lld",
+                       "lease %u of client %u is acquired with %lld us left, and a ttl of %lld",
                        lease->number, CLIENT(lease), (long long)valid, (long long)lease->terms.ttl);
     if (valid <= lease->terms.margin)
         world_violated(lease->shell->world, "validity",
-                       "lease %u of client %u is told with %lld us left, and a margin of %lld",
+                       "lease %u of client %u is acquired with %lld us left, and a margin of %lld",
                        lease->number, CLIENT(lease), (long long)valid,
                        (long long)lease->terms.margin);
 }
@@ -91,14 +91,14 @@ void validity_extended(struct user_lease *lease)
 }
 
 /* LOST says how long before the end it comes, or since when the lease is over.  A release that was
- * asked for before it is told has ended the lease. */
+ * asked for before it comes has ended the lease. */
 static void says_when_it_ends(const struct user_lease *lease, const redlock_event *event)
 {
     int64_t ends_ms = (lease->end - shell_now(lease->shell)) / 1000;
     bool was_released = lease->released || lease->shell->client->closing;
     if (event->ends_ms != ends_ms && !(was_released && ends_ms > 0 && !event->ends_ms))
         world_violated(lease->shell->world, "validity",
-                       "lease %u of client %u is told to end in %lld ms, and ends in %lld ms",
+                       "lease %u of client %u is said to end in %lld ms, and ends in %lld ms",
                        lease->number, CLIENT(lease), (long long)event->ends_ms, (long long)ends_ms);
 }
 
@@ -114,6 +114,6 @@ void validity_lost(struct user_lease *lease, const redlock_event *event)
         due = lease->end_known_at;
     if (s->ran_again_local > due - PUNCTUAL || shell_now(s) <= due + PUNCTUAL)
         return;
-    world_violated(s->world, "punctuality", "lease %u of client %u is told LOST %lld us late",
+    world_violated(s->world, "punctuality", "lease %u of client %u hears LOST %lld us late",
                    lease->number, CLIENT(lease), (long long)(shell_now(s) - due));
 }

@@ -258,8 +258,8 @@ static enum phase probe(struct world *w)
     return PHASE_CLOSE;
 }
 
-/* Not the answer to a question whose lease is gone.  What is owed was looked at when the client
- * told that it is closed. */
+/* Not the answer to a question whose lease is gone.  The rules looked at what is owed when the
+ * client reported that it is closed. */
 static bool has_work(const struct engine *e)
 {
     return e->busy.count || e->held.count;
@@ -328,7 +328,7 @@ static void make_server(struct world *w, unsigned index)
         server->model.started_s -= 100000;
 }
 
-/* What only some of the runs have, and how much of it, per mille. */
+/* Features of some runs only, and how much of each, per mille. */
 static void draw_shares(struct world *w)
 {
     const struct options *options = &w->options;
@@ -337,7 +337,7 @@ static void draw_shares(struct world *w)
         uint64_t salt;
         unsigned runs; /* that have any, per mille */
         int64_t least, most;
-        int wished;     /* negative: whatever is drawn */
+        int wished;     /* negative: drawn */
         bool in_crowds; /* or no crowd has any */
         unsigned *share;
     } shares[] = {

@@ -175,7 +175,7 @@ struct token {
     bool excused;                      /* no client must release it: detached, process ended */
     bool passed_on;                    /* it was detached: several processes may have it */
     bool given_back;                   /* since then somebody has released it */
-    bool settled;                      /* and was told that it is gone for good */
+    bool settled;                      /* and heard that it is gone for good */
     usec latch_had;                    /* of a latch: when a quorum had it last */
     int64_t latch_ends_ms;             /* by the masters' wall clocks */
     usec backed[MASTERS_MAX];          /* true time: each master keeps it at least until then */
@@ -192,7 +192,7 @@ struct token {
     usec told_clock[MASTERS_MAX]; /* the clock that each master told: one of them is its ticket */
     usec place_since;             /* true time; when the lease that got this place first asked */
     usec first_sent;              /* true time; of a fenced acquire */
-    usec confirmed; /* likewise: it was prolonged from then on, before ACQUIRED was told */
+    usec confirmed;            /* likewise: it was prolonged from then on, before ACQUIRED came */
     usec granted[MASTERS_MAX]; /* the clock of each master, as it last gave this token what it had
                                   not, */
     usec stored[MASTERS_MAX];  /* and as it last moved it for it */
@@ -215,7 +215,7 @@ struct parcel {
     unsigned shared; /* a bit for each name */
 };
 
-/* What leaders have announced. */
+/* The announcements of leaders. */
 #define SAYINGS 512
 struct saying_made {
     uint8_t name;
@@ -232,32 +232,32 @@ struct meeting {
     usec passed_at; /* true time, when the first one found it to be so; 0: none has */
 };
 
-/* Who arrived; a party that comes back is the same one. */
+/* The parties that arrived; a party that comes back is the same one. */
 #define PARTIES 256
 struct party_made {
     uint16_t meeting;
     usec began, gone_at; /* true time; gone: its user died or dropped it; 0: not */
     usec ttl;
-    bool left; /* it was told that it did not pass */
+    bool left; /* it heard that it did not pass */
 };
 
-/* Each creation of a latch, and who has arrived there; true time. */
+/* Each creation of a latch, and its arrivals; true time. */
 #define LATCHES     24
 #define ARRIVALS_AT 10 /* a latch */
 struct latch_made {
     uint8_t name;
     unsigned of;
     char id[TOKEN_TEXT + 1]; /* "": not known yet */
-    usec opened_at;          /* somebody was told first that it is open; 0: nobody was */
+    usec opened_at;          /* somebody heard first that it is open; 0: nobody did */
     unsigned begun;          /* arrivals */
     uint32_t arrivals[ARRIVALS_AT];
-    usec counted_at[ARRIVALS_AT]; /* somebody was told first that it is counted; 0: nobody was */
+    usec counted_at[ARRIVALS_AT]; /* somebody heard first that it is counted; 0: nobody did */
     uint32_t
-        epochs[MASTERS_MAX]; /* when it was told to be made: the processes that had it; 0: not */
-    int64_t ends_ms;         /* likewise: its end; 0: it was not told to be made */
+        epochs[MASTERS_MAX]; /* when it was reported as made: the processes that had it; 0: not */
+    int64_t ends_ms;         /* likewise: its end; 0: it was not reported as made */
 };
 
-/* The last fences that holders of one name were told; true time. */
+/* The last fences that holders of one name got; true time. */
 #define TOLD_FENCES 128
 struct told_fences {
     unsigned count, next;
@@ -282,7 +282,7 @@ struct place {
     usec ticket, since;
 };
 
-/* What a client of a crowd wants. */
+/* The wish of a client of a crowd. */
 struct wish {
     unsigned waiters; /* how many, always */
     usec hold;        /* no longer */
@@ -314,7 +314,7 @@ struct world {
     unsigned at_least;     /* per mille of the leases: nobody else for a while after ACQUIRED */
     unsigned hands_on;     /* per mille: how often users hand a lease on by its token, or use one */
     unsigned permits;      /* per mille of the leases are permits, */
-    unsigned most_permits; /* at most so many of a name */
+    unsigned most_permits; /* the most of a name */
     unsigned leaders;      /* per mille of the leases that can announce something */
     unsigned barriers;     /* per mille: how often users arrive at one */
     unsigned latches;      /* per mille: how often users do something about one */

@@ -60,7 +60,7 @@ void fake_tls_put(struct fake_tls *tls, const char *bytes, size_t length)
     assert_int_equal(SSL_write(tls->ssl, bytes, (int)length), length);
 }
 
-/* What is sent may be more than the socket holds, and nobody else runs the loop. */
+/* The bytes may be more than the socket holds, and nobody else runs the loop. */
 void fake_tls_send(struct fake_tls *tls)
 {
     size_t piece = tls->piece ? tls->piece : 1 << 15;

@@ -15,9 +15,9 @@ struct fake_tls {
     SSL *ssl;
     size_t taken;         /* bytes of fake->heard */
     const char *greeting; /* sent together with the end of the handshake; NULL: nothing */
-    size_t piece; /* so many bytes are sent at a time, and the loop runs in between; 0: all */
-    bool up;      /* the handshake is done */
-    unsigned long error; /* OpenSSL's, that ended it */
+    size_t piece;         /* bytes that are sent at a time, and the loop runs in between; 0: all */
+    bool up;              /* the handshake is done */
+    unsigned long error;  /* OpenSSL's, that ended it */
     char *heard;
     size_t heard_length, heard_capacity;
 };

@@ -97,10 +97,10 @@ void assert_reply(const struct told *told, unsigned round, enum answer answer);
 void assert_lost(const struct told *told, unsigned round);
 /* why NULL: the link was closed by its user. */
 void assert_closed(const struct told *told, const char *why);
-/* Run until as many events are told, of which the last is this one. */
+/* Run until this number of events has come, of which the last is this one. */
 void run_until_reply(struct world *world, unsigned count, unsigned round, enum answer answer);
 void run_until_closed(struct world *world, unsigned count, const char *why);
-/* What was told from there on: the requests from that round on are lost, and then the end. */
+/* The events from there on: the requests from that round on are lost, and then the end. */
 void assert_end(struct world *world, unsigned from, unsigned round, const char *why);
 /* The first request of a connection is answered with yes. */
 void assert_exchange(struct world *world, unsigned round);

@@ -40,7 +40,7 @@ static void spell_array(FILE *bytes, const char *words)
     free(fields);
 }
 
-/* The caller frees it.  What has the ends of RESP's lines is spelt already. */
+/* The caller frees it.  Words with the ends of RESP's lines are spelt already. */
 static char *spell(const char *words)
 {
     char *reply;

@@ -237,7 +237,7 @@ CASE(wrong_parameters_say_what_is_wrong)
     }
 }
 
-/* What an address says itself counts, and a key belongs to the certificate beside it. */
+/* An address's own words count, and a key belongs to the certificate beside it. */
 CASE(what_is_usual_fills_the_rest)
 {
     static const char *const usual[TLS_SETTINGS] = {"CA", "CERT", "KEY", NULL, "SNI", "none"};

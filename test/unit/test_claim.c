@@ -1,6 +1,6 @@
 /* A claim that runs out of room: of memory for its deadline, and of bits to count what is in
- * flight.  And its token, as a text; its mode; one that nobody has asked for yet; what the shell
- * sees of its lease. */
+ * flight.  And its token, as a text; its mode; one that nobody has asked for yet; the shell's view
+ * of its lease. */
 #include "core_world.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ CORE_TEST(test_gets_a_deadline_later)
     assert_int_equal(engine_owed(&fake.engine), 1);
 }
 
-/* Whatever else the engine is woken for. */
+/* Other reasons to wake the engine. */
 CORE_TEST(test_is_looked_at_in_its_time)
 {
     const struct claim *claim = release_starving();
@@ -232,7 +232,7 @@ CORE_TEST(test_why_it_is_not_acquired_is_counted)
     answer_all(ANSWER_ABSENT);
     assert_int_equal(counters->unavailable, 1);
     fake.telling = false;
-    acquire_in_vain("S", EVENT_ACQUIRE, ANSWER_YES); /* its time was over before it was told */
+    acquire_in_vain("S", EVENT_ACQUIRE, ANSWER_YES); /* its time was over before it was reported */
     assert_int_equal(counters->unavailable, 2);
     assert_int_equal(counters->contended, 1);
 }
@@ -291,7 +291,7 @@ CORE_TEST(test_a_lease_is_valid_once_it_is_told)
     assert_true(lease_valid_until(&actor->core) > fake.now);
 }
 
-/* One at a time: it goes on until it is told. */
+/* One at a time: it goes on until it is reported. */
 CORE_TEST(test_an_extend_goes_on_until_it_is_told)
 {
     struct actor *actor = acquire();

@@ -129,7 +129,7 @@ CASE_WITH(test_releases_what_is_lost_meanwhile, begin_late, end)
     assert_true(fake.closed);
 }
 
-/* What was too late to be told is not tried again, however long it was to wait. */
+/* An acquire that was too late to report is not tried again, however long it wanted to wait. */
 CASE_WITH(test_tries_nothing_again, begin_untold, end)
 {
     fake.now += MS(40);

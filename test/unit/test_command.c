@@ -43,7 +43,7 @@ struct words {
 
 static char *wanted;
 static size_t wanted_length;
-static FILE *expected; /* what is to be written is printed there */
+static FILE *expected; /* the command is printed there */
 
 static void expect_command(const struct words *words)
 {

@@ -1,4 +1,4 @@
-/* A loop that shows one descriptor: who is told what, and when it is readable. */
+/* A loop that shows one descriptor: which watch hears what, and when it is readable. */
 /* rule: C10, C11 */
 #include "fd_loop.h"
 #include "unit.h"
@@ -21,7 +21,7 @@ struct end {
     struct io_watch watch;
     int ours, theirs;
     unsigned times;
-    int events; /* all that it was told */
+    int events; /* all that it heard */
     void (*react)(struct end *end);
 };
 
@@ -119,7 +119,7 @@ static void stop_the_others(struct end *end)
             io_watch(&ends[i].watch, ends[i].ours, 0);
 }
 
-/* All three are ready at once; the first to be told stops the others. */
+/* All three are ready at once; the first to hear stops the others. */
 TEST(what_was_stopped_meanwhile_is_told_nothing)
 {
     for (unsigned i = 0; i < 3; i++) {

@@ -1,4 +1,4 @@
-/* However a connection ends, each request has its answer, and then the end is told. */
+/* However a connection ends, each request has its answer, and then the end is reported. */
 /* rule: K22 */
 #include <signal.h>
 #include <stdio.h>

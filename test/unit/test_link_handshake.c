@@ -125,7 +125,7 @@ TLS_TEST(unless_nothing_is_verified)
     certificate_free(&bad);
 }
 
-/* What a name shows can be anything. */
+/* A name can show anything. */
 TLS_TEST(a_name_that_steers_the_terminal)
 {
     struct certificate bad = certificate_make(&ca, "a\033[31m\nb", NULL, BEFORE, LATER);
@@ -228,7 +228,7 @@ TLS_TEST(files_are_read_at_each_connection)
     certificate_free(&renewed);
 }
 
-/* The same CAs are not read again, for that may take long; new ones are, at once. */
+/* Unchanged CAs are not read again, for that may take long; new ones are, at once. */
 TLS_TEST(cas_are_kept_until_they_change)
 {
     X509_STORE *last = tls_trust(ca_path), *next;
@@ -395,7 +395,8 @@ TLS_TEST(a_master_that_goes_away_meanwhile)
     run_until_closed(world, 1, "TLS: Connection reset by peer");
 }
 
-/* Requests to begin anew, which OpenSSL passes over: who sends nothing else does not keep the loop.
+/* Requests to begin anew, which OpenSSL passes over: a master that sends nothing else does not keep
+ * the loop.
  */
 TLS_TEST(a_master_that_never_comes_to_the_point)
 {
@@ -411,7 +412,7 @@ TLS_TEST(a_master_that_never_comes_to_the_point)
     assert_true(turns >= LEAST_TURNS);
 }
 
-/* The loop goes on, and who has waited long enough closes. */
+/* The loop goes on, and a link that has waited long enough closes. */
 TLS_TEST(a_master_that_does_not_answer)
 {
     begin_to_connect(world);

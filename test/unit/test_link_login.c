@@ -74,7 +74,7 @@ LINK_TEST(credentials_come_from_the_address)
     assert_true(link_was_denied(world->link));
 }
 
-/* What was denied is known until the next connection, which has the login that the address has by
+/* The link knows the denial until the next connection, which has the login that the address has by
  * then. */
 LINK_TEST(the_login_of_an_address_may_change)
 {

@@ -1,4 +1,4 @@
-/* Without memory a connection ends; what was asked of it is answered. */
+/* Without memory a connection ends; its requests are answered. */
 #include "link_calls.h"
 #include "link_world.h"
 

@@ -80,8 +80,8 @@ TLS_TEST(many_records_at_once)
     assert_answers(world, 1, 200);
 }
 
-/* What comes with the last bytes of the handshake is heard, too: in TLS 1.2 the master has the last
- * word. */
+/* Bytes that come with the last ones of the handshake are heard, too: in TLS 1.2 the master has the
+ * last word. */
 TLS_TEST(what_comes_with_the_handshake)
 {
     SSL_CTX_set_max_proto_version(server, TLS1_2_VERSION);
@@ -144,7 +144,7 @@ static void answer_names(struct world *world, unsigned from, unsigned to)
         assert_reply(&world->told[i], i, ANSWER_ERROR);
 }
 
-/* What is left goes on from where it was, though the buffer has moved.  Those that were heard are
+/* The rest goes on from where it was, though the buffer has moved.  Those that were heard are
  * answered, while the last ones wait yet. */
 TLS_TEST(megabytes_that_wait)
 {
@@ -233,7 +233,7 @@ TLS_TEST(rubbish_between_records)
     run_until_closed(world, 1, "cannot read: TLS: ");
 }
 
-/* In TLS 1.3 a master looks at our certificate when we are up already; it says that it wants one,
+/* In TLS 1.3 a master looks at our certificate when we are up already.  It says that it wants one,
  * and closes, so that the next write finds the connection broken. */
 TLS_TEST(the_reason_is_told_though_sending_has_failed)
 {
@@ -295,7 +295,7 @@ TLS_TEST(new_keys_meanwhile)
     ask(world, 5, 1);
 }
 
-/* The same while the socket takes nothing: the link answers when it can, though nobody asks it to
+/* Likewise while the socket takes nothing: the link answers when it can, though nobody asks it to
  * write. */
 TLS_TEST(new_keys_while_the_socket_is_full)
 {

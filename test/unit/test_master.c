@@ -66,7 +66,7 @@ CORE_TEST(test_late_without_bounds)
     assert_true(lease_valid_until(&actor->core) > fake.now);
 }
 
-/* It says hello with a shorter ttl than it was told, for ever: asked again once a
+/* It says hello with a shorter ttl than clients told it, for ever: asked again once a
  * second, not as fast as it answers. */
 CORE_TEST(test_hello_that_takes_no_advice)
 {

@@ -48,7 +48,7 @@ CASE(each_connection_draws_its_own)
     snprintf(nodes, sizeof nodes, "redis://127.0.0.1:%d", fake.port);
     options.nodes = nodes;
     assert_int_equal(redlock_open(&client, fake.loop, &options, NULL, 0), REDLOCK_OK);
-    /* What is drawn next after a connection was made is the pause after its end. */
+    /* The next draw after a connection was made is the pause after its end. */
     for (unsigned connections = 1; connections <= 3; connections++) {
         connect_once(&fake);
         assert_int_equal(drawn, connections);

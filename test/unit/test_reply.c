@@ -421,12 +421,13 @@ TEST(the_longest_token_is_told)
 
 TEST(impossible_records)
 {
-    refuses(REQUEST_OBSERVE,
-            "['' 1] | [' ' 1] | ['7' 1] | ['7 ' 1] | ['7 1' 1] | ['7 1 ' 1] | ['7 1 t' 1] | "
-            "['7 1  ' 1] | [' 7 1 t ' 1] | ['7  1 t ' 1] | ['0 1 t ' 1] | ['7 0 t ' 1] | "
-            "['-7 1 t ' 1] | ['7 -1 t ' 1] | ['+7 1 t ' 1] | ['7x 1 t ' 1] | ['0x7 1 t ' 1] | "
-            "['9007199254740993 1 t ' 1] | ['7 9007199254740993 t ' 1] | "
-            "['00000000000000007 1 t ' 1] | ['7 1 t v' 0] | ['7 1 t v' -1] | ['7 1 t v' -2]");
+    refuses(REQUEST_OBSERVE, "['' 1] | [' ' 1] | ['7' 1] | ['7 ' 1] | ['7 1' 1] | ['7 1 ' 1]");
+    refuses(REQUEST_OBSERVE, "['7 1 t' 1] | ['7 1  ' 1] | [' 7 1 t ' 1] | ['7  1 t ' 1]");
+    refuses(REQUEST_OBSERVE, "['0 1 t ' 1] | ['7 0 t ' 1] | ['-7 1 t ' 1] | ['7 -1 t ' 1]");
+    refuses(REQUEST_OBSERVE, "['+7 1 t ' 1] | ['7x 1 t ' 1] | ['0x7 1 t ' 1]");
+    refuses(REQUEST_OBSERVE, "['9007199254740993 1 t ' 1] | ['7 9007199254740993 t ' 1]");
+    refuses(REQUEST_OBSERVE, "['00000000000000007 1 t ' 1] | ['7 1 t v' 0] | ['7 1 t v' -1]");
+    refuses(REQUEST_OBSERVE, "['7 1 t v' -2]");
 }
 
 TEST(long_strings_of_a_reply_are_whole)
@@ -473,10 +474,10 @@ TEST(a_survey_tells_names)
     answers(REQUEST_SURVEY, "['0' 0 0 '']", ANSWER_YES);
     assert_int_equal(reply.survey.names.length, 0);
     answers(REQUEST_SURVEY, "!'NOPERM no'", ANSWER_ERROR);
-    refuses(REQUEST_SURVEY,
-            "['0' 0 0 '1:ab'] | ['0' 0 0 '2:a'] | ['0' 0 0 '0:'] | ['0' 0 0 ':a'] | "
-            "['0' 0 0 'a'] | ['0' 0 0 '1'] | ['0' 0 0 '-1:a'] | ['0' 0 0 '1:a '] | "
-            "['0' 0 0 '1x:a'] | ['0' 0 0 '99999999999999999:a']");
+    refuses(REQUEST_SURVEY, "['0' 0 0 '1:ab'] | ['0' 0 0 '2:a'] | ['0' 0 0 '0:']");
+    refuses(REQUEST_SURVEY, "['0' 0 0 ':a'] | ['0' 0 0 'a'] | ['0' 0 0 '1'] | ['0' 0 0 '-1:a']");
+    refuses(REQUEST_SURVEY, "['0' 0 0 '1:a '] | ['0' 0 0 '1x:a']");
+    refuses(REQUEST_SURVEY, "['0' 0 0 '99999999999999999:a']");
 }
 
 /* ---- One reply to several ---- */
@@ -631,66 +632,71 @@ TEST(half_a_hello_is_none)
     refuses(REQUEST_HELLO, "['" RUN_ID "0123' '7.0.15' 'master'" HELLO_TAIL);
     refuses(REQUEST_HELLO, "['r' nil 'master'" HELLO_TAIL);
     refuses(REQUEST_HELLO, "['r' '7' 'mastermaster'" HELLO_TAIL);
-    refuses(REQUEST_HELLO,
-            "['r' '7' 'master' 1 0 0 0 0] | ['r' '7' 'master' -1 0 0 0 0 '' 1 1] | "
-            "['r' '7' 'master' 9007199254740993 0 0 0 0 '' 1 1] | "
-            "['r' '7' 'master' 1 '1x' 0 0 0 '' 1 1] | ['r' '7' 'master' 1 '' 0 0 0 '' 1 1] | "
-            "['r' '7' 'master' 1 0 '99999999999999999999' 0 0 '' 1 1] | "
-            "['r' '7' 'master' 1 0 0 0 0 0 1 1] | ['r' '7' 'master' 1 0 0 0 0 '' 'x' 1] | "
-            "['r' '7' 'master' 1 0 0 0 0 '' 1] | ['r' '7' 'master' 1 0 0 0 0 '' 1 -1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 0 0 0 0]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' -1 0 0 0 0 '' 1 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 9007199254740993 0 0 0 0 '' 1 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 '1x' 0 0 0 '' 1 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 '' 0 0 0 '' 1 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 0 '99999999999999999999' 0 0 '' 1 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 0 0 0 0 0 1 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 0 0 0 0 '' 'x' 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 0 0 0 0 '' 1]");
+    refuses(REQUEST_HELLO, "['r' '7' 'master' 1 0 0 0 0 '' 1 -1]");
 }
 
 TEST(impossible_replies)
 {
     refuses(REQUEST_ACQUIRE, "+QUEUED | 'OK' | 0 | 2 | [+OK] | [nil] | [] | [1 7] | [-1 7 -1 0]");
-    refuses(REQUEST_GRANT,
-            "+OK | -1 | 2 | [1] | [1 0] | [1 -7] | [1 9007199254740993] | [0 7] | [2 7] | "
-            "[1 7 7] | [1 7 -1 0] | [0 7 -1 0] | ['-1' 7 -1 0] | [-1 0 -1 0] | [-1 7 -2 0] | "
-            "[-1 7 1024 0] | [-1 7 -1 1024] | [-1 7 -1 -2] | [-1 7 -1 4294967296] | "
-            "[-1 7 -1 '0'] | [-1 7 nil 0] | [-1 7 -1] | [-1 7 -1 0 0]");
+    refuses(REQUEST_GRANT, "+OK | -1 | 2 | [1] | [1 0] | [1 -7] | [1 9007199254740993] | [0 7]");
+    refuses(REQUEST_GRANT, "[2 7] | [1 7 7] | [1 7 -1 0] | [0 7 -1 0] | ['-1' 7 -1 0]");
+    refuses(REQUEST_GRANT, "[-1 0 -1 0] | [-1 7 -2 0] | [-1 7 1024 0] | [-1 7 -1 1024]");
+    refuses(REQUEST_GRANT, "[-1 7 -1 -2] | [-1 7 -1 4294967296] | [-1 7 -1 '0'] | [-1 7 nil 0]");
+    refuses(REQUEST_GRANT, "[-1 7 -1] | [-1 7 -1 0 0]");
     refuses(REQUEST_RAISE, "1 | [-1 7 -1 0] | [2 7] | ['1' 7]");
     refuses(REQUEST_UPGRADE, "[-1 7 -1 0]");
     refuses(REQUEST_RENEW, "[-1 7 -1 0] | +OK | nil | 3 | -2 | 4294967297 | [1] | ['later' '1'] | "
                            "['late' 'x'] | ['late' nil] | ['late' '1' '1']");
     refuses(REQUEST_RELEASE, "[-1 7 -1 0] | +OK | 2 | [] | [1] | nil");
-    refuses(REQUEST_QUEUE,
-            "+OK | 1 | nil | [] | [1] | [0 7] | [-1 7] | [3 7] | [1 0] | [1 -7] | "
-            "[1 9007199254740993] | [2 'x'] | ['1' 7] | [!ERR 7] | [1 7 5 0 0] | [2 7 5 0 0] | "
-            "[0 7 5] | [0 7 5 0] | [0 7 5 0 2] | [0 7 5 0 0 0] | [0 0 5 0 0] | [0 7 -3 0 0] | "
-            "[0 7 '5' 0 0] | [0 7 5 -1 0] | [0 7 5 4294967296 0] | [0 7 5 nil 0] | "
-            "[1 7 5 0 0 0 0] | [0 7 5 0 0 -2 0] | [0 7 5 0 0 1024 0] | [0 7 5 0 0 0 -2] | "
-            "[0 7 5 0 0 0 1024] | [0 7 5 0 0 0 '0'] | [0 7 5 0 2 0 0] | [0 7 5 0 0 0 0 0]");
-    refuses(REQUEST_PEEK,
-            "1 | 'x' | ['x'] | ['x' 1] | [1 1 0 'x'] | ['x' '1' 0 'x'] | ['x' -3 0 'x'] | "
-            "[!ERR 1 0 'x'] | ['x' 1 -1 'x'] | ['x' 1 2147483648 'x'] | ['x' 1 '1' 'x'] | "
-            "['x' 1 1 1] | ['x' 1 0 '' 1] | ['x' 1 0 '' 1 '' 1] | "
-            "['redlock:permits' 1 0 '' 1 '' 1 1]");
+    refuses(REQUEST_QUEUE, "+OK | 1 | nil | [] | [1] | [0 7] | [-1 7] | [3 7] | [1 0] | [1 -7]");
+    refuses(REQUEST_QUEUE, "[1 9007199254740993] | [2 'x'] | ['1' 7] | [!ERR 7] | [1 7 5 0 0]");
+    refuses(REQUEST_QUEUE, "[2 7 5 0 0] | [0 7 5] | [0 7 5 0] | [0 7 5 0 2] | [0 7 5 0 0 0]");
+    refuses(REQUEST_QUEUE, "[0 0 5 0 0] | [0 7 -3 0 0] | [0 7 '5' 0 0] | [0 7 5 -1 0]");
+    refuses(REQUEST_QUEUE, "[0 7 5 4294967296 0] | [0 7 5 nil 0] | [1 7 5 0 0 0 0]");
+    refuses(REQUEST_QUEUE, "[0 7 5 0 0 -2 0] | [0 7 5 0 0 1024 0] | [0 7 5 0 0 0 -2]");
+    refuses(REQUEST_QUEUE, "[0 7 5 0 0 0 1024] | [0 7 5 0 0 0 '0'] | [0 7 5 0 2 0 0]");
+    refuses(REQUEST_QUEUE, "[0 7 5 0 0 0 0 0]");
+    refuses(REQUEST_PEEK, "1 | 'x' | ['x'] | ['x' 1] | [1 1 0 'x'] | ['x' '1' 0 'x']");
+    refuses(REQUEST_PEEK, "['x' -3 0 'x'] | [!ERR 1 0 'x'] | ['x' 1 -1 'x']");
+    refuses(REQUEST_PEEK, "['x' 1 2147483648 'x'] | ['x' 1 '1' 'x'] | ['x' 1 1 1]");
+    refuses(REQUEST_PEEK, "['x' 1 0 '' 1] | ['x' 1 0 '' 1 '' 1]");
+    refuses(REQUEST_PEEK, "['redlock:permits' 1 0 '' 1 '' 1 1]");
     refuses(REQUEST_ANNOUNCE, "2 | +OK | nil | [1]");
     refuses(REQUEST_UNSAY, "2 | -1 | '1' | [1]");
     refuses(REQUEST_OBSERVE,
             "1 | +OK | '7 1 t v' | [] | ['7 1 t v'] | ['7 1 t v' 5 5] | ['7 1 t v' '5'] | "
             "[+'7 1 t v' 5] | [nil 5] | [7 5]");
-    refuses(REQUEST_ARRIVE,
-            "0 | +OK | [0 5 3] | [0 5 3 '' 1] | [3 5 3 ''] | [3 5 3 -1] | [4 5 3 ''] | "
-            "[-2 5 3 ''] | ['1' 5 3 ''] | [0 0 3 ''] | [0 257 3 ''] | [0 5 -1 ''] | "
-            "[0 5 2147483648 ''] | [0 5 3 0] | [0 5 3 nil]");
+    refuses(REQUEST_ARRIVE, "0 | +OK | [0 5 3] | [0 5 3 '' 1] | [3 5 3 ''] | [3 5 3 -1]");
+    refuses(REQUEST_ARRIVE, "[4 5 3 ''] | [-2 5 3 ''] | ['1' 5 3 ''] | [0 0 3 '']");
+    refuses(REQUEST_ARRIVE, "[0 257 3 ''] | [0 5 -1 ''] | [0 5 2147483648 ''] | [0 5 3 0]");
+    refuses(REQUEST_ARRIVE, "[0 5 3 nil]");
     refuses(REQUEST_DEPART, "1 | [3 5 3 '']");
     static const enum request_kind kinds[] = {REQUEST_TALLY, REQUEST_MEND};
     for (unsigned i = 0; i < COUNT(kinds); i++) {
-        refuses(kinds[i],
-                "1 | +OK | nil | [0 'a' 5 7 1 -1 ''] | [0 'a' 5 7 1 ''] | [0 'a' 5 7 1] | "
-                "[2 'a' 5 7 1 3 ''] | [-1 'a' 5 7 1 3 ''] | [0 '' 5 7 1 3 ''] | "
-                "[0 ' ' 5 7 1 3 ''] | [0 'a\033' 5 7 1 3 ''] | [0 '\177a' 5 7 1 3 ''] | "
-                "[0 1 5 7 1 3 ''] | [0 'a' 0 7 1 3 ''] | [0 'a' 1001 7 1 3 ''] | "
-                "[0 'a' 5 -7 1 3 ''] | [0 'a' 5 7 -1 3 ''] | [0 'a' 5 7 1 3 0] | "
-                "[0 'a' 5 7 1 3 nil]");
+        refuses(kinds[i], "1 | +OK | nil | [0 'a' 5 7 1 -1 ''] | [0 'a' 5 7 1 '']");
+        refuses(kinds[i], "[0 'a' 5 7 1] | [2 'a' 5 7 1 3 ''] | [-1 'a' 5 7 1 3 '']");
+        refuses(kinds[i], "[0 '' 5 7 1 3 ''] | [0 ' ' 5 7 1 3 '']");
+        refuses(kinds[i], "[0 'a\033' 5 7 1 3 ''] | [0 '\177a' 5 7 1 3 '']");
+        refuses(kinds[i], "[0 1 5 7 1 3 ''] | [0 'a' 0 7 1 3 '']");
+        refuses(kinds[i], "[0 'a' 1001 7 1 3 ''] | [0 'a' 5 -7 1 3 '']");
+        refuses(kinds[i], "[0 'a' 5 7 -1 3 ''] | [0 'a' 5 7 1 3 0]");
+        refuses(kinds[i], "[0 'a' 5 7 1 3 nil]");
         refuses(kinds[i], "[0 '" LONG_ID "' 5 7 1 3 '']");
     }
     refuses(REQUEST_DROP, "-1 | +OK");
-    refuses(REQUEST_SURVEY,
-            "1 | nil | ['0' 1 0] | ['0' 1 0 '' 1] | [0 1 0 ''] | ['' 1 0 ''] | ['-1' 1 0 ''] | "
-            "['184467440737095516150' 1 0 ''] | ['0' -1 0 ''] | ['0' 1 -1 ''] | "
-            "['0' 1 2147483648 ''] | ['0' 1 0 0] | ['0' 1 0 nil]");
+    refuses(REQUEST_SURVEY, "1 | nil | ['0' 1 0] | ['0' 1 0 '' 1] | [0 1 0 ''] | ['' 1 0 '']");
+    refuses(REQUEST_SURVEY, "['-1' 1 0 ''] | ['184467440737095516150' 1 0 ''] | ['0' -1 0 '']");
+    refuses(REQUEST_SURVEY, "['0' 1 -1 ''] | ['0' 1 2147483648 ''] | ['0' 1 0 0]");
+    refuses(REQUEST_SURVEY, "['0' 1 0 nil]");
     refuses(REQUEST_KILL, "nil | [1]");
 }
 
@@ -829,27 +835,28 @@ TEST(impossible_messages)
 {
     hears_none("*-1\r\n");
     hears_none("+OK | 1 | nil | [] | !'ERR x'");
-    hears_none("['message' 'redlock:me'] | ['message' 'redlock:me' 't 5' 'x'] | "
-               "['subscribe' 'redlock:me' 1] | ['pmessage' 'redlock:me' 't 5'] | "
-               "[+message 'redlock:me' 't 5'] | ['message' 'redlock:m' 't 5'] | "
-               "['message' 'redlock:me2' 't 5'] | ['message' +redlock:me 't 5']");
-    hears_no_payload(
-        "5 | +'t 5' | nil | '' | 't' | 't ' | ' 5' | 't 0' | 't -5' | 't +5' | 't  5' | "
-        "'t 5 ' | 't u 5' | 't 5x' | 't 1e3' | 't 9007199254740993' | "
-        "'t 00000000000000005' | 't slot' | 't slot ' | 't slot 1024' | 't slot 00001' | "
-        "'t slot -1' | 't slot +1' | 't slot 1x' | 't slot  1' | 't slot 1 5' | 't Slot 1' | "
-        "' slot 1'");
+    hears_none("['message' 'redlock:me'] | ['message' 'redlock:me' 't 5' 'x']");
+    hears_none("['subscribe' 'redlock:me' 1] | ['pmessage' 'redlock:me' 't 5']");
+    hears_none("[+message 'redlock:me' 't 5'] | ['message' 'redlock:m' 't 5']");
+    hears_none("['message' 'redlock:me2' 't 5'] | ['message' +redlock:me 't 5']");
+    hears_no_payload("5 | +'t 5' | nil | '' | 't' | 't ' | ' 5' | 't 0' | 't -5'");
+    hears_no_payload("'t +5' | 't  5' | 't 5 ' | 't u 5' | 't 5x' | 't 1e3'");
+    hears_no_payload("'t 9007199254740993' | 't 00000000000000005' | 't slot'");
+    hears_no_payload("'t slot ' | 't slot 1024' | 't slot 00001' | 't slot -1'");
+    hears_no_payload("'t slot +1' | 't slot 1x' | 't slot  1' | 't slot 1 5'");
+    hears_no_payload("'t Slot 1' | ' slot 1'");
 }
 
 TEST(impossible_changes)
 {
-    hears_no_payload(
-        "'said 4 jobs 0' | 'Said 4 jobs 0 ' | 'say 4 jobs 0 ' | 'said 3 jobs 0 ' | "
-        "'said 5 jobs 0 ' | 'said 7 jobs 0 ' | 'said 8 jobs 0 ' | "
-        "'said 9007199254740992 jobs 0 ' | 'said 0  0 ' | 'said -4 jobs 0 ' | "
-        "'said x jobs 0 ' | 'said 4 jobs 5 ' | 'said 4 jobs -5 ' | 'said 4 jobs 00 ' | "
-        "'said 4 jobs 0 7 1 t v' | 'said 4 jobs 5 0 1 t v' | 'said 4 jobs 5 7 x t v' | "
-        "'said 4 jobs 5 7 1 t' | 'said 4 jobs 5 7 1  ' | 'said' | 'said ' | 'said 4 '");
+    hears_no_payload("'said 4 jobs 0' | 'Said 4 jobs 0 ' | 'say 4 jobs 0 '");
+    hears_no_payload("'said 3 jobs 0 ' | 'said 5 jobs 0 ' | 'said 7 jobs 0 '");
+    hears_no_payload("'said 8 jobs 0 ' | 'said 9007199254740992 jobs 0 ' | 'said 0  0 '");
+    hears_no_payload("'said -4 jobs 0 ' | 'said x jobs 0 ' | 'said 4 jobs 5 '");
+    hears_no_payload("'said 4 jobs -5 ' | 'said 4 jobs 00 ' | 'said 4 jobs 0 7 1 t v'");
+    hears_no_payload("'said 4 jobs 5 0 1 t v' | 'said 4 jobs 5 7 x t v'");
+    hears_no_payload("'said 4 jobs 5 7 1 t' | 'said 4 jobs 5 7 1  ' | 'said' | 'said '");
+    hears_no_payload("'said 4 '");
 }
 
 /* ---- The login ---- */

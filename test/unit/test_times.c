@@ -132,7 +132,7 @@ CORE_TEST(handed_over_while_renewing)
     assert_counted(&fake.engine.counters.left, 1, until - fake.now);
 }
 
-/* What has no room is the end of a wait that was long. */
+/* The end of a long wait has no room. */
 CASE(a_hold_after_a_long_wait)
 {
     static const usec waits[] = {

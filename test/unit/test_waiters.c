@@ -1,5 +1,5 @@
-/* What very many leases of one client take that stand in line, or ask at one time, and what of it
- * is kept for the next ones. */
+/* The memory of very many leases of one client that stand in line, or ask at one time, and how much
+ * of it is kept for the next ones. */
 #include "core_world.h"
 
 #define LEASES 5000 /* more than room is kept for */

@@ -28,7 +28,7 @@ int tls_tear_down(void **state);
 /* It has `struct world *world`. */
 #define TLS_TEST(name) CASE_IN(struct world, world, name, tls_set_up, tls_tear_down)
 
-/* What is said of the address of the link; NULL: nothing. */
+/* The parameters of the link's address; NULL: none. */
 void say_of_tls(struct world *world, enum tls_setting setting, const char *value);
 /* The master shows this certificate from now on. */
 void show(const struct certificate *certificate);
@@ -41,7 +41,7 @@ void show(const struct certificate *certificate);
     }
 void look_after(struct world *world);
 
-/* So many more times OpenSSL gets memory, and then none; negative: always. */
+/* How many more times OpenSSL gets memory, and then none; negative: always. */
 extern int openssl_memory;
 
 /* Connects, as often as is said, and goes on until the link tells something. */

@@ -1,6 +1,6 @@
 /*
  * A master counts a party until its ttl is over, and opens when it counts enough at one time.
- * From then on it takes nobody off, and who comes is added; it tells those that it counts now.
+ * From then on it takes nobody off, and adds each newcomer; it tells those that it counts now.
  * When the barrier is forgotten the record stays that it was passed, and nobody is counted.
  * A restarted master has nothing, what it had, or what it had when it was saved, and abstains.
  */
@@ -147,7 +147,7 @@ static void expire(const struct rules *rules, struct data *data, bool all)
             data->live[c]--;
 }
 
-/* Whoever was counted before the restart is not any more when the quarantine ends: no ttl is
+/* A party that was counted before the restart no longer is when the quarantine ends: no ttl is
  * longer. */
 void master_tick(const struct rules *rules, struct master *master)
 {

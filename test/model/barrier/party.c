@@ -1,11 +1,12 @@
 /*
- * What a master said counts for `lasts` ticks after it was asked.  A party decides when enough
- * parties are each on a quorum of open masters, or one word says that it was passed; it is told so
- * when a quorum has stored it.  Who leaves has not passed if a quorum does not count it, and never
- * will; unless it is uncertain: it was told once that a master is open, has heard of no quorum for
- * too long, or comes back.  Such a party is not told anything but that it has passed, or may have;
- * when it leaves does not matter then.  A master that knows of the barrier only that it was passed
- * says that it was, to a party that was there; to a new one, that it is over.
+ * A master's word counts for `lasts` ticks after it was asked.  A party decides when enough parties
+ * are each on a quorum of open masters, or one word says that it was passed.  It hears so when a
+ * quorum has stored it.  A leaving party has not passed if a quorum does not count it, and never
+ * will, unless it is uncertain.  That is so if a master once said that it is open, if the party has
+ * heard of no quorum for too long, or if it comes back.  Such a party hears only that it has
+ * passed, or may have; when it leaves does not matter then.  A master that knows of the barrier
+ * only that it was passed says that it was, to a party that was there; to a new one, that it is
+ * over.
  */
 #include "world.h"
 
@@ -20,7 +21,7 @@ enum errand party_errand(const struct party *party)
     return party->decided ? TELL_PASSED : party->phase == LEAVES ? DEPART : ARRIVE;
 }
 
-/* ---- what it was told --------------------------------------------------------------- */
+/* ---- what it heard ------------------------------------------------------------------- */
 
 /* NULL: nothing that counts. */
 static const struct word *word_of(const struct rules *rules, const struct world *world, int c,

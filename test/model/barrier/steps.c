@@ -1,8 +1,8 @@
 /*
- * What can happen.  A request to a master is carried out and answered in one step, or as many as
- * `late` allows are on their way for as long as they like, or until the connection ends.  Who
- * leaves may be told at any time that it is undecided; its requests to count it no more are then
- * left out, as an expiry does the same.
+ * The steps of the world.  A request to a master is carried out and answered in one step.  As many
+ * as `late` allows are on their way for as long as they like, or until the connection ends.  A
+ * leaving party may hear at any time that it is undecided.  Its requests to count it no more are
+ * then left out, as an expiry does the same.
  *
  * A step is honest unless it is the world's fault, or its malice, or a party's wish.
  */
@@ -122,7 +122,7 @@ static void expire(const struct visit *v, int c, int i)
     take(v, step_of(EXPIRE, c, i, true), &next);
 }
 
-/* What is asked is whether each party is told in the end; nobody leaves by its own wish. */
+/* The question is whether each party hears in the end; nobody leaves by its own wish. */
 static bool must_end(const struct rules *rules)
 {
     return rules->question == PROGRESS || rules->question == SLEEPER;
@@ -264,7 +264,7 @@ void model_begin(const struct visit *v)
     v->visit(v->visitor, NULL, &world);
 }
 
-/* Each party was told something, or dead; or there are too few, and nobody was told that it has
+/* Each party heard its outcome, or is dead; or there are too few, and nobody heard that it has
  * passed. */
 bool model_is_goal(const struct rules *rules, const struct world *world)
 {

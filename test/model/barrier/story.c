@@ -68,7 +68,7 @@ void story_step(const struct move *move)
                                         [HEAR] = "%c hears the answer of %d",
                                         [RECONNECT] = "%c's connection to %d ends",
                                         [LEAVE] = "%c leaves",
-                                        [GIVE_UP] = "%c is told that it is undecided",
+                                        [GIVE_UP] = "%c hears that it is undecided",
                                         [DIE] = "%c dies",
                                         [COME_BACK] = "%c comes back with its token",
                                         [EXPIRE] = "%c is not counted any more at %d",
@@ -100,4 +100,4 @@ void story_step(const struct move *move)
 const char *const story_wrongs[] = {[FINE] = "",
                                     [TOO_FEW] = "passed with too few",
                                     [LEFT_AND_COUNTED] =
-                                        "somebody passed with one who is told that it has not"};
+                                        "somebody passed with a party that hears that it has not"};

@@ -1,7 +1,7 @@
 /*
  * One barrier alone: a few masters that count parties and open, and parties that arrive, pass,
- * leave, die and come back.  master.c has the scripts of a master, party.c what follows from what
- * a party was told, steps.c what can happen, and rules.c the questions.
+ * leave, die and come back.  A master's scripts are in master.c, a party's conclusions in party.c,
+ * events in steps.c, and the questions in rules.c.
  */
 #ifndef BARRIER_WORLD_H
 #define BARRIER_WORLD_H
@@ -44,7 +44,7 @@ enum { MASTERS = 3, PARTIES = 3, LONGEST = 3 };
     BREAK(BARRED_WHILE_ASKING, BARRED,                                                             \
           "a master that was asked again since has barred who leaves")                             \
     BREAK(NOT_PASSED_THOUGH_OPEN, RESTARTS,                                                        \
-          "who was told that a master is open may not have passed")                                \
+          "a party that heard that a master is open may not have passed")                          \
     BREAK(ANSWERS_KEPT_FOR_EVER, RESTARTS, "what a master said counts for ever")                   \
     BREAK(QUARANTINE_SHORT, RESTARTS, "a master abstains for a tick less")                         \
     BREAK(QUARANTINED_COUNTS, RESTARTS, "what a master that abstains says counts")                 \
@@ -54,7 +54,7 @@ enum { MASTERS = 3, PARTIES = 3, LONGEST = 3 };
     BREAK(PASSED_NOT_STORED, PROGRESS, "a party passes before a quorum has stored that")           \
     BREAK(RECORD_NOT_KEPT, SLEEPER, "that it was passed is forgotten with the barrier")            \
     BREAK(RECORD_WHEN_OPEN, FORGOTTEN, "a master that is open keeps that it was passed")           \
-    BREAK(OVER_STAYS_OVER, SLEEPER, "who was there is told that it is over")                       \
+    BREAK(OVER_STAYS_OVER, SLEEPER, "a party that was there hears that it is over")                \
     BREAK(OVER_OF_ANY, OTHERS, "who was there passes, whatever number has passed")
 
 MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
@@ -85,7 +85,7 @@ enum errand { ARRIVE, TELL_PASSED, DEPART };
 
 enum stage { IDLE, SENT, ANSWERED };
 
-/* What a master said.  Sets are of parties, a bit for each. */
+/* A master's word.  Sets are of parties, a bit for each. */
 struct word {
     uint8_t stand;
     uint8_t tokens; /* OPEN: the set of whom it counts */
@@ -98,7 +98,7 @@ struct link {
     struct word known;
     bool touched;
     bool stale;       /* the connection is to the process before the restart */
-    bool has_counted; /* the party was told so, or that it is open */
+    bool has_counted; /* the party heard so, or that it is open */
     bool orphan;      /* an ARRIVE is on its way on a connection that nobody uses any more */
 };
 
@@ -176,7 +176,7 @@ struct step {
 uint8_t master_counts(const struct rules *rules, const struct master *master); /* a set */
 struct word master_carry_out(const struct rules *rules, struct master *master, int c,
                              enum errand errand);
-/* Those who wait for another number are told to have passed. */
+/* Those who wait for another number hear that they have passed. */
 void master_others_pass(struct master *master);
 bool master_lets_others_in(const struct rules *rules, const struct master *master);
 void master_save(const struct rules *rules, struct master *master);
@@ -193,7 +193,7 @@ void party_hears(const struct rules *rules, struct world *world, int c, int i, s
 void party_ends(const struct rules *rules, struct world *world, int c, enum phase phase);
 void party_comes_back(const struct rules *rules, struct world *world, int c);
 void party_tick(const struct rules *rules, struct world *world, int c);
-/* What follows at once from what it was told. */
+/* Conclusions at once from what it heard. */
 void party_settle(const struct rules *rules, struct world *world, int c);
 void party_judge(const struct rules *rules, struct world *world);
 

@@ -1,7 +1,6 @@
 /*
  * detach-model - every order of events among a few masters, a holder that detaches and an heir that
- * gives the token back, tried against the rules by which nothing heals it then, and against each of
- * them broken.
+ * gives the token back.  The rules let nothing heal it then; each is also broken.
  *
  * Here are the questions, with the world that is looked at for each.
  */

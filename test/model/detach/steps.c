@@ -1,8 +1,8 @@
 /*
- * What can happen.  A request may be on its way for ever.  The holder's requests may overtake each
- * other, which is more than a link allows; the heir's keep their order.  A master may forget a
- * script at any moment, and a name: the name has ended, was evicted, or was deleted.  Each renewal
- * of the holder heals, and is late only when a lease of the whole ttl would be over.
+ * The steps of the world.  A request may be on its way for ever.  The holder's requests may
+ * overtake each other, which is more than a link allows; the heir's keep their order.  A master may
+ * forget a script at any moment, and a name: the name has ended, was evicted, or was deleted.  Each
+ * renewal of the holder heals, and is late only when a lease of the whole ttl would be over.
  */
 #include "world.h"
 

@@ -7,7 +7,7 @@
  * clock := max(clock, fence).  Once a quorum of masters is known to be at the fence or above, the
  * fence is shown, not before.
  *
- * What must be true: the questions
+ * The questions say what must be true:
  *   free    a key may vanish at any moment, nothing is assumed of time: an attempt that
  *           asks first after another has shown its fence shows a higher one;
  *   leased  a key vanishes only when its attempt is over (given up, released, or no longer
@@ -17,7 +17,7 @@
  * A master that lies grants to everybody, with any number, and says that it has stored what it
  * has not; refusing is what nobody need ever hear.  A quorum is (masters + spare + 2) / 2.
  *
- * What is modelled by leaving it out
+ * These are modelled by leaving them out:
  *   - A request or a reply that is lost: nobody need ever take the step that delivers it.
  *     A reply is heard when the attempt makes use of it, which is as late as can be.
  *   - A raise behind a grant that was lost would be refused, and so is never delivered.
@@ -33,9 +33,9 @@
  *
  * A restart takes a master's data, or puts back an older snapshot.  Its clock begins at
  * q + W, and it abstains until every attempt that was open is over (in free, where leases
- * mean nothing, not at all).  Time is not modelled: that q + W is no lower than what the
- * master can have stored before is taken for granted; the lowest such value is tried, and
- * one more.  A quarantine too short is none at all, since all messages may be late.
+ * mean nothing, not at all).  Time is not modelled: it is taken for granted that q + W is no lower
+ * than what the master can have stored before.  The lowest such value is tried, and one more.  A
+ * quarantine too short is none at all, since all messages may be late.
  */
 #include "world.h"
 

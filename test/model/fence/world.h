@@ -1,6 +1,6 @@
 /*
- * The fence rule alone, as a world of a few masters, of which some may lie, and a few attempts to
- * take one name.  steps.c says what the rule is, and has every step that such a world can take.
+ * The fence rule alone: a few masters, of which some may lie, and a few attempts to take one name.
+ * The rule, and every step of such a world, are in steps.c.
  */
 #ifndef FENCE_WORLD_H
 #define FENCE_WORLD_H

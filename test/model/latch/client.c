@@ -1,6 +1,6 @@
 /*
  * A client asks masters, one by one and again and again, draws its conclusions, and tells them.
- * Who arrives, who makes a latch: once.  Who reads begins anew after that.
+ * A client arrives, or makes a latch, once.  A reader begins anew after that.
  */
 #include "world.h"
 
@@ -135,7 +135,7 @@ static void conclude(const struct rules *rules, struct world *world, int c)
         verify(rules, world, c);
 }
 
-/* What restarts have forgotten nobody has taken away. */
+/* A record that a restart forgot was not taken away. */
 static bool is_taken_away(const struct rules *rules, const struct world *world, int id)
 {
     int had = 0;
@@ -215,7 +215,7 @@ static void withdraw(const struct rules *rules, struct world *world, int c)
     }
 }
 
-/* What it has heard counts no more; what is left of others, and in the way, it takes away. */
+/* Its former answers count no more.  It takes away what is left of others, and in the way. */
 void client_start_over(const struct rules *rules, struct world *world, int c)
 {
     withdraw(rules, world, c);
@@ -236,7 +236,7 @@ void client_give_up(const struct rules *rules, struct world *world, int c)
     leave(rules, world, c, is_reader(rules, c) ? NEW : FAILED);
 }
 
-/* With spare votes the number that is told may be too low, as one master's word does not count. */
+/* With spare votes the number in the answer may be too low, as one master's word does not count. */
 static bool misses_one(const struct rules *rules, const struct world *world, int c)
 {
     return world->client[c].after & ~known_arrived(rules, world, c, 1);

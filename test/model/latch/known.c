@@ -1,6 +1,7 @@
 /*
- * A master counts if it votes, and has said that its process has the latch.  What was read of a
- * master is good for a mend if it was asked after the other one was found to have none.
+ * A master counts if it votes, and has said that its process has the latch.  A record that was read
+ * of a master is good for a mend if that master was asked after the other one was found to have
+ * none.
  */
 #include "world.h"
 

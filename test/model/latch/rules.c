@@ -1,6 +1,6 @@
 /*
- * latch-model - every order of events among a few masters, and clients that make a latch, arrive
- * at it and read it, tried against the rules of latches and against each of them broken.
+ * latch-model - every order of events among a few masters, and clients that make a latch, arrive at
+ * it and read it.  The rules of latches are tried, and each of them broken.
  *
  * Here are the questions, with the world that is looked at for each.
  */

@@ -1,9 +1,9 @@
 /*
- * What can happen.  A client asks one master at a time.  The answer comes at once, but for as many
- * requests as `late` allows: these are carried out whenever they like, or never, even by a later
- * process, or they are carried out and the answer is lost with the connection.  A client that hears
- * an answer late is like one that does nothing for a while.  Masters restart, with any part of what
- * they had; time passes, by one tick.
+ * The steps of the world.  A client asks one master at a time.  The answer comes at once, but for
+ * as many requests as `late` allows.  These are carried out whenever they like, or never, even by a
+ * later process.  Or they are carried out, and the answer is lost with the connection.  A client
+ * that hears an answer late is like one that does nothing for a while.  Masters restart, with any
+ * part of what they had; time passes, by one tick.
  *
  * A step is honest unless it is the world's fault, or its malice.
  */
@@ -279,8 +279,8 @@ static void begin_with_making(const struct rules *rules, struct world *world)
         world->master[i].link[0] = (struct link){.stands = SHUT, .id = X, .touched = true};
 }
 
-/* The maker is no more.  An arrival was told; or one may come, and what the maker has left is yet
- * to be taken away. */
+/* The maker is no more.  An arrival was reported; or one may come, and the maker's rest must still
+ * be taken away. */
 static void begin_beside(const struct rules *rules, struct world *world, bool is_told)
 {
     int arriver = rules->creators;
@@ -312,7 +312,7 @@ static void begin_with(const struct visit *v, int has, bool is_told)
 }
 
 /* The latch is not made yet, or all masters have it, or a quorum, with the liar.  Where masters
- * restart the arrival was told: there are fewer worlds then. */
+ * restart the arrival was reported: there are fewer worlds then. */
 void model_begin(const struct visit *v)
 {
     const struct rules *rules = v->rules;
@@ -338,7 +338,7 @@ static bool is_at_rest(const struct rules *rules, const struct world *world)
     return true;
 }
 
-/* Everybody was told, or is dead; and all masters have the latch, or no quorum has any. */
+/* Everybody has an answer, or is dead; and all masters have the latch, or no quorum has any. */
 bool model_is_goal(const struct rules *rules, const struct world *world)
 {
     int has[Z + 1] = {0};

@@ -1,8 +1,8 @@
 /*
  * Latches alone: masters that have a record each, and clients that make a latch, arrive at it, or
- * read how it stands.  Each of these puts the record where it is missing.  master.c has what a
- * master does, known.c what a client knows, client.c what it tells, steps.c what can happen, and
- * rules.c the questions.
+ * read how it stands.  Each of these puts the record where it is missing.  Masters are in master.c,
+ * a client's knowledge in known.c, its words in client.c, events in steps.c, and the questions in
+ * rules.c.
  */
 #ifndef LATCH_WORLD_H
 #define LATCH_WORLD_H
@@ -39,8 +39,8 @@ enum { MASTERS = 5, CLIENTS = 4, ARRIVERS = 3, CREATORS = 3, RANKS = 3 };
     BREAK(NO_RECORD_COUNTS_EMPTY, OPENING,                                                         \
           "a master without a record says that nobody has arrived")                                \
     BREAK(QUARANTINED_COUNTS, OPENING, "a master that abstains counts, and is mended")             \
-    BREAK(OPEN_UNSTORED, OPENING, "open is told before it is stored")                              \
-    BREAK(OPEN_ON_ONE, OPENING, "open is told when one master knows it")                           \
+    BREAK(OPEN_UNSTORED, OPENING, "open is reported before it is stored")                          \
+    BREAK(OPEN_ON_ONE, OPENING, "open is reported when one master knows it")                       \
     BREAK(ARRIVED_ON_FEWER, OPENING, "one master less than a quorum counts an arrival")            \
     BREAK(SHUT_ON_FEWER, OPENING, "one master less than a quorum is read")                         \
     BREAK(ACKS_FOR_EVER, OPENING, "what a master has stored counts without limit")                 \
@@ -52,8 +52,8 @@ enum { MASTERS = 5, CLIENTS = 4, ARRIVERS = 3, CREATORS = 3, RANKS = 3 };
     BREAK(MEND_UNNAMED, STRAY, "a mend is for any process")                                        \
     BREAK(MENDED_UNOPENED, OPENING, "a mend does not say that it is open")                         \
     BREAK(NEVER_MENDED, PROGRESS, "nobody mends")                                                  \
-    BREAK(GONE_TOLD_ONCE, GONE, "gone is told when each has said once that it has none")           \
-    BREAK(GONE_BY_FEWER, GONE, "gone is told though one more may have it")                         \
+    BREAK(GONE_TOLD_ONCE, GONE, "gone is reported when each has said once that it has none")       \
+    BREAK(GONE_BY_FEWER, GONE, "gone is reported though one more may have it")                     \
     BREAK(GONE_OF_OTHERS, GONE,                                                                    \
           "of those that say again that they have none, some say so for the first time")           \
     BREAK(CREATE_UNNAMED, STRAY, "a creation is for any process")                                  \
@@ -83,17 +83,17 @@ struct rules {
     int spare; /* that may be wrong without doing harm */
     int liars; /* 1: the last master says what it likes */
     int down;  /* 1: nobody reaches the last master */
-    int of;    /* so many arrivals open a latch */
+    int of;    /* this number of arrivals opens a latch */
     int creators, arrivers, readers;
     int any;        /* who reads does not know the id */
     int late;       /* requests that are late, or whose answers are lost */
     int restarts;   /* of all masters */
-    int quarantine; /* ticks; what a process has stored counts for half of it after its end */
+    int quarantine; /* ticks; a process's record counts for half of it after its end */
 };
 
 enum { NOBODYS, X, Y, Z }; /* ids of latches; 0: there is none */
 
-/* What a master keeps.  Sets are of arrivals, a bit for each. */
+/* A master's record.  Sets are of arrivals, a bit for each. */
 struct record {
     uint8_t id;
     bool of_run; /* this process was given it */
@@ -111,7 +111,7 @@ enum stage { SENT, DEAD, FORMER };
 struct message {
     uint8_t kind, stage;
     uint8_t id;
-    uint8_t arrived; /* of an arriver: its own; of a PUT: who else */
+    uint8_t arrived; /* of an arriver: its own; of a PUT: others, too */
     bool open;
     uint8_t rank; /* see struct link */
     bool verified;
@@ -120,7 +120,7 @@ struct message {
 
 enum stands { UNKNOWN, ABSENT, SHUT, OPEN };
 
-/* What a client knows of a master, as the latter has said when it was asked last. */
+/* A client's knowledge of a master, from its last answer. */
 struct link {
     uint8_t stands;
     uint8_t id, arrived;
@@ -158,7 +158,7 @@ struct world {
         uint8_t after;   /* these were counted before */
         bool was_none;   /* there was a moment since at which no quorum had the latch */
     } client[CLIENTS];
-    /* what was told, of the latch `told` */
+    /* the report, of the latch `told` */
     bool told_open;
     uint8_t told_counted, told;
     uint8_t made, lost; /* sets of ids: told to be made; no quorum has had it since */
@@ -220,14 +220,14 @@ static inline bool is_arriver(const struct rules *rules, int c)
     return arrival_of(rules, c);
 }
 
-/* Whether that the latch is gone is told, and looked at. */
+/* Whether clients report that the latch is gone, and the model looks at that. */
 static inline bool has_gone(const struct rules *rules)
 {
     return rules->question == GONE || rules->question == CREATION || rules->question == PROGRESS ||
            rules->question == SPARE;
 }
 
-/* What others have left is taken away, and it is looked at that nothing else is. */
+/* Clients take away what others have left; the model sees that they take nothing else. */
 static inline bool clears(const struct rules *rules)
 {
     return rules->question == CLEARING || rules->question == BESIDE;
@@ -270,7 +270,7 @@ bool known_is_shut(const struct rules *rules, const struct world *world, int c);
 bool known_is_gone(const struct rules *rules, const struct world *world, int c, bool verified);
 int known_found(const struct rules *rules, const struct world *world, int c); /* an id, or 0 */
 bool known_can_mend(const struct rules *rules, const struct world *world, int c, int i);
-/* Each has so few masters that no quorum can have any. */
+/* Each has too few masters for a quorum to have any. */
 bool known_is_split(const struct rules *rules, const struct world *world, int c);
 bool known_is_held(const struct rules *rules, const struct world *world, int c);
 void known_hear(const struct rules *rules, struct world *world, int c, int i,

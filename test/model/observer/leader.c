@@ -1,11 +1,10 @@
 /*
- * What leaders do.  A leader says its value to one master after the other, again where it may be
- * forgotten, with one announcement at a time on its way to each; when it resigns it takes back
- * what it said, and gives the name back.  Or its validity ends, and it says nothing more.  The next
- * one leads when a quorum has the name for it; or it is handed the token in memory, with a later
- * term.
+ * The acts of leaders.  A leader says its value to one master after the other, again where it may
+ * be forgotten, with one announcement at a time on its way to each.  When it resigns it takes back
+ * its word, and gives the name back.  Or its validity ends, and it says nothing more.  The next one
+ * leads when a quorum has the name for it; or it is handed the token in memory, with a later term.
  *
- * What is on its way on one connection stays in order.  A connection may end at any time: then what
+ * Messages on one connection stay in order.  A connection may end at any time: then what
  * it carried comes later, or never; and the next one, where `kills`, ends it on the master first.
  */
 #include <string.h>

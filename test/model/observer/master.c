@@ -1,8 +1,8 @@
 /*
  * A master says of a name what the token announced that has it, unless something later is said:
  * of a larger term, or of the same with a larger number.  It takes back what a token said in one
- * term, and frees the name.  What it says expires; one that restarted abstains until all that was
- * said before is over.
+ * term, and frees the name.  Its words expire.  A restarted master abstains until all that was said
+ * before is over.
  */
 #include "world.h"
 
@@ -41,7 +41,7 @@ static bool announce(const struct rules *rules, struct world *world, int i,
     return was != message->what;
 }
 
-/* What it takes back of another term, whose leader leads, it should have left alone. */
+/* It should have left alone the word of another term, whose leader leads. */
 static bool unsay(const struct rules *rules, struct world *world, int i, int term)
 {
     struct master *master = &world->master[i];
@@ -71,7 +71,7 @@ bool master_carry_out(const struct rules *rules, struct world *world, int i,
     return has_changed;
 }
 
-/* Its clients are cut off.  They find out later; what they sent is gone. */
+/* Its clients are cut off.  They find out later; their messages are gone. */
 void master_restart(struct world *world, int i, uint8_t record, uint8_t name)
 {
     struct master *master = &world->master[i];

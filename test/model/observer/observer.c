@@ -1,8 +1,8 @@
 /*
- * The observer is told what a quorum of masters says, nothing that is before what it was told
- * last.  That nothing is said, or that it is not known, is concluded from questions alone that
- * were asked after it first seemed so.  What a push says counts for a saying, and for nothing else;
- * an answer that it has overtaken, and that says less, is not taken.
+ * The observer hears what a quorum of masters says, nothing that is before what it heard last. That
+ * nothing is said, or that it is not known, is concluded from questions alone that were asked after
+ * it first seemed so.  A push counts for its saying, and for nothing else; an answer that it has
+ * overtaken, and that says less, is not taken.
  */
 #include "world.h"
 
@@ -30,7 +30,7 @@ static bool may_be_told(const struct rules *rules, const struct world *world, ui
            (saying >= world->observer.latest || broken(rules, TERM_BACK));
 }
 
-/* ---- what is told, and whether it should have been ------------------------------------ */
+/* ---- reports, and whether they are right --------- ------------------------------------ */
 
 static enum wrong judge_said(const struct rules *rules, const struct world *world, uint8_t saying)
 {
@@ -226,7 +226,7 @@ void observer_hear(const struct rules *rules, struct world *world, int i)
     observer_work(rules, world);
 }
 
-/* What a push says was so at some time, maybe long ago: it is no answer. */
+/* A push says what was so at some time, maybe long ago: it is no answer. */
 static void keep_pushed(const struct rules *rules, struct view *view, uint8_t said)
 {
     bool is_answer = broken(rules, PUSH_IS_ANSWER), answered = view->answered;

@@ -131,7 +131,7 @@ static void forget_steady(const struct rules *rules, struct world *world)
                 world->master[i].steady &= world->master[i].record != saying;
 }
 
-/* What a quorum has said at some time, it has said; what may not be told any more, matters no
+/* A quorum's word at some time stays said.  A saying that may not be reported any more matters no
  * more. */
 static void forget_history(const struct rules *rules, struct world *world)
 {

@@ -1,7 +1,6 @@
 /*
- * observer-model - every order of events among a few masters, two terms of leaders and an
- * observer, tried against the rules by which leaders announce and observers are told, and
- * against each of them broken.
+ * observer-model - every order of events among a few masters, two terms of leaders and an observer.
+ * The rules of announcing and observing are tried, and each of them broken.
  *
  * Here are the questions, with the world that is looked at for each.
  */
@@ -66,7 +65,7 @@ static void set_world(struct rules *rules, enum mutant mutant)
 static struct model model_of(const struct rules *rules)
 {
     struct model model = MODEL(rules, rules->question == PROGRESS);
-    model.stuck_words = "the observer is not told what stands";
+    model.stuck_words = "the observer does not hear what stands";
     return model;
 }
 

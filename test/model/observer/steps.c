@@ -1,8 +1,8 @@
 /*
- * What can happen besides what leaders do.  A question is answered in one step, or its answer comes
- * later; a push comes at once, or later, in order: an answer and a push may overtake each other,
- * for they come on two connections.  Each of these that is late is counted; only pushes behind one
- * that is late are not.
+ * All steps but those of leaders.  A question is answered in one step, or its answer comes later.
+ * A push comes at once, or later, in order.  An answer and a push may overtake each other, for they
+ * come on two connections.  Each of these that is late is counted; only pushes behind one that is
+ * late are not.
  *
  * A step is honest unless it is the world's fault, or a leader's wish.
  */
@@ -47,7 +47,7 @@ void take_pushed(const struct visit *v, struct step step, const struct world *ne
 
 /* ---- masters ---------------------------------------------------------------------------- */
 
-/* The observers are not told. */
+/* The observers do not hear of it. */
 static void expire(const struct visit *v, int i)
 {
     struct world next = *v->now;
@@ -76,8 +76,8 @@ static void restart_with(const struct visit *v, int i, uint8_t record, uint8_t n
     take(v, step, &next);
 }
 
-/* Its data is lost, or as it was at any time before.  That it has lost the name, or has it for who
- * had it before, matters to progress alone: who has it need not say anything. */
+/* Its data is lost, or as it was at any time before.  That it has lost the name, or has it for a
+ * former owner, matters to progress alone: an owner need not say anything. */
 static void restart(const struct visit *v, int i)
 {
     const struct master *master = &v->now->master[i];
@@ -92,8 +92,8 @@ static void restart(const struct visit *v, int i)
     }
 }
 
-/* All that was said or held before is over then, and what the observer knows of it: no answer
- * takes longer than the skew of the clocks, by which a quarantine lasts longer. */
+/* All that was said or held before is over then, and so is the observer's knowledge of it.  No
+ * answer takes longer than the skew of the clocks, by which a quarantine lasts longer. */
 static void end_quarantine(const struct visit *v, int i)
 {
     struct world next = *v->now;
@@ -344,7 +344,7 @@ void model_begin(const struct visit *v)
     v->visit(v->visitor, NULL, &world);
 }
 
-/* The observer is told what stands. */
+/* The observer hears what stands. */
 bool model_is_goal(const struct rules *rules, const struct world *world)
 {
     const struct observer *observer = &world->observer;

@@ -91,8 +91,8 @@ void story_step(const struct move *move)
 
 const char *const story_wrongs[] = {
     [FINE] = "",
-    [OLDER] = "what was told is older than what was told before",
-    [REPLACED] = "what is told had been replaced when the observer began",
+    [OLDER] = "this report is older than the one before",
+    [REPLACED] = "the reported value had been replaced when the observer began",
     [NEVER_SAID] = "no quorum ever said so for the holder of the name",
     [IS_SAID] = "a quorum says something all along",
     [IS_KNOWN] = "all masters are up and count all along",

@@ -1,7 +1,7 @@
 /*
- * What leaders announce and what an observer is told, alone: two terms of one name, one after the
- * other, a few masters, and one observer.  master.c has the rules of a master, observer.c those of
- * the observer, leader.c what leaders do, steps.c what else can happen, and rules.c the questions.
+ * Announcements and an observer, alone: two terms of one name, one after the other, a few masters,
+ * and one observer.  The rules of a master are in master.c, those of the observer in observer.c.
+ * Leaders are in leader.c, other events in steps.c, and the questions in rules.c.
  */
 #ifndef OBSERVER_WORLD_H
 #define OBSERVER_WORLD_H
@@ -38,8 +38,8 @@ enum { MASTERS = 3, TERMS = 2, VALUES = 2, MESSAGES = 3, PUSHES = 3 };
              "a token takes back what it said in an earlier term")                                 \
     BREAK(RENEWAL_PROLONGS, TIME, "a renewal prolongs what the token has said")                    \
     BREAK(ANNOUNCED_PAST, TIME, "a lease announces after its validity has ended")                  \
-    BREAK(OBSERVE_MINORITY, TOLD, "what one master less than a quorum says is told")               \
-    BREAK(TERM_BACK, TOLD, "what was said before what was told last is told")                      \
+    BREAK(OBSERVE_MINORITY, TOLD, "the word of one master less than a quorum is reported")         \
+    BREAK(TERM_BACK, TOLD, "a value is reported that was said before the last one reported")       \
     BREAK(QUARANTINED_COUNTS, CRASH, "what a master says that abstains counts")                    \
     BREAK(NOBODY_FROM_STALE_ANSWERS, TOLD,                                                         \
           "that nothing is said is concluded from what was asked before")                          \
@@ -47,7 +47,7 @@ enum { MASTERS = 3, TERMS = 2, VALUES = 2, MESSAGES = 3, PUSHES = 3 };
     BREAK(PUSH_IS_ANSWER, TOLD, "what a push says counts as a fresh answer")                       \
     BREAK(ANSWERED_BEFORE, TOLD,                                                                   \
           "a master that took something back is not waited for if it had answered")                \
-    BREAK(UNKNOWN_AT_ONCE, TOLD, "that it is not known is told before all have answered")          \
+    BREAK(UNKNOWN_AT_ONCE, TOLD, "not known is reported before all have answered")                 \
     HARMLESS(PUSH_FROM_OTHER_PROCESS, CRASH, "a push from any process counts")                     \
     HARMLESS(KEPT_OVER_END, CRASH,                                                                 \
              "what a master said is kept when its connection ends, until it is asked")             \
@@ -76,10 +76,10 @@ struct rules {
     int ttl;        /* ticks; 0: no time */
 };
 
-/* Sayings are in the order in which they may be told. */
+/* Sayings are in the order in which they may be reported. */
 enum saying { NOTHING, FIRST /* + VALUES * term + number - 1 */, UNKNOWN = 7 };
 
-/* What a leader's message asks for: a saying is announced, or a term's is taken back. */
+/* A leader's message announces a saying, or takes a term's back. */
 enum { UNSAY = FIRST + TERMS * VALUES /* + term */ };
 
 enum name { FREE, HELD /* + term; where the token is handed on, the first one's for both */ };
@@ -96,7 +96,7 @@ enum { FOR_EVER = 7 };
 
 struct message {
     uint8_t what;       /* 0: no message */
-    uint8_t left;       /* ticks for which it is to be said */
+    uint8_t left;       /* ticks for which the master says it */
     uint8_t connection; /* earlier ones have ended */
 };
 
@@ -106,14 +106,14 @@ struct link {
     uint8_t connection;
 };
 
-/* What the observer knows of a master. */
+/* The observer's knowledge of a master. */
 struct view {
     bool is_up;      /* the main connection */
     bool is_former;  /* it is, or was last, to the process before the restart */
     bool subscribed; /* the other one */
     bool is_sub_former;
     uint8_t heard; /* a saying */
-    bool is_old;   /* a restarted master said so of before its restart */
+    bool is_old;   /* a restarted master said so of a time before its restart */
     bool fresh;    /* it was asked for since the verification began */
     bool answered; /* a question was that was asked since then */
     bool due;
@@ -131,7 +131,7 @@ struct world {
         uint8_t name, name_left;
         uint8_t record, record_left; /* what is said */
         bool is_old;                 /* it was so before the restart */
-        bool has_expired;            /* what was said last: who knows it, knows until when */
+        bool has_expired;            /* the last word: a client that knows it knows until when */
         bool abstains, restarted;
         bool listens;    /* it pushes changes to the observer */
         uint8_t history; /* set of sayings that its name's holder said here */
@@ -147,7 +147,7 @@ struct world {
     struct observer {
         bool begun;
         uint8_t state;
-        uint8_t latest; /* that it was told */
+        uint8_t latest; /* that it was reported */
         bool verifying; /* that nothing is said, or not known */
         bool well;      /* all masters are up and count since that began */
     } observer;
@@ -214,7 +214,7 @@ static inline struct link *link_of(const struct rules *rules, struct world *worl
 
 /* ---- master.c ------------------------------------------------------------------- */
 
-/* Whether what is said has changed: the observers are told of that. */
+/* Whether the master's word has changed: observers hear of that. */
 bool master_carry_out(const struct rules *rules, struct world *world, int i,
                       const struct message *message);
 void master_change(struct world *world, int i, uint8_t record, uint8_t left);
@@ -229,7 +229,7 @@ void observer_push(const struct rules *rules, struct world *world, int i, uint8_
 void observer_subscribed(const struct rules *rules, struct world *world, int i);
 void observer_expire(const struct rules *rules, struct world *world, int i);
 void observer_down(const struct rules *rules, struct world *world, int i);
-/* What follows: something is told, or asked. */
+/* Conclusions: a report, or a question. */
 void observer_work(const struct rules *rules, struct world *world);
 
 /* ---- steps.c, leader.c ------------------------------------------------------------ */
@@ -237,7 +237,7 @@ void observer_work(const struct rules *rules, struct world *world);
 struct step step_of(enum act act, int term, int i);
 /* Visits the world that a step leads to. */
 void take(const struct visit *v, struct step step, const struct world *next);
-/* The same, once the master has changed: the push of it comes at once, or late. */
+/* Like the above, once the master has changed: its push comes at once, or late. */
 void take_pushed(const struct visit *v, struct step step, const struct world *next, int i);
 void steps_of_leaders(const struct visit *v);
 

@@ -1,15 +1,14 @@
 /*
  * A client tries a slot with one token, or stands in its line with another; it never has two on
- * one slot.  What a token was told counts for its own slot alone, and a quorum of it is the permit:
+ * one slot.  An answer to a token counts for its own slot alone, and a quorum of it is the permit:
  * then all else is given back.  A hint, or what a refresh tells of other slots, is no vote.
  *
- * Who is the first of its line is told by a refresh of a slot that is free with nobody in line
- * (on a quorum), or whose first is younger; a hint tells the oldest of a free slot.  With `both`
- * it stands there as well, with a token for that slot and its old ticket, and keeps its place.
- * With `once` it leaves its old line, and never goes back because of a younger one to a slot that
- * it has left; not while it has anything.  As first written, it leaves its line too, goes back
- * whenever somebody younger is first there, follows a hint by a try, and is not told of free
- * slots.
+ * The first of a line learns by its refresh of a slot that is free with nobody in line (on a
+ * quorum), or whose first is younger.  A hint tells the oldest of a free slot.  With `both` it
+ * stands there as well, with a token for that slot and its old ticket, and keeps its place. With
+ * `once` it leaves its old line, and never goes back because of a younger one to a slot that it has
+ * left; not while it has anything.  As first written, it leaves its line too, goes back whenever
+ * somebody younger is first there, follows a hint by a try, and does not learn of free slots.
  */
 #include "world.h"
 
@@ -70,7 +69,7 @@ void client_queue_up(const struct rules *rules, struct world *world, int c)
     world->client[c].ticket = last + 1;
 }
 
-/* ---- what it is told, and what follows ----------------------------------------------- */
+/* ---- answers, and what follows ------------------------------------------------------- */
 
 static void acquire(const struct rules *rules, struct world *world, int c, int j)
 {

@@ -1,11 +1,11 @@
 /*
  * A master has for each slot at most one owner and a line, in the order of tickets.  A free slot
  * goes to the first of its line, and to nobody else.  The registry is who stands in any line
- * here.  A try is refused where the slot is not free, or where somebody is in the registry.  Nor
- * does a place give a free slot away when it is new, and as many older ones are in the registry as
- * slots are free; once refreshed it does, for those may be dead.  A release that leaves a slot
- * free, with nobody in its line, gives a hint to the first of the registry; where more slots are
- * free to the second and so on, for those before it have hints of these.
+ * here.  A try is refused where the slot is not free, or where somebody is in the registry.  A new
+ * place is given no free slot while as many older ones are in the registry as slots are free.  Once
+ * refreshed it is, for those may be dead.  A release that leaves a slot free, with nobody in its
+ * line, gives a hint to the first of the registry.  Where more slots are free the second gets one
+ * and so on, for those before it have hints of these.
  */
 #include "world.h"
 

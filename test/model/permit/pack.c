@@ -40,7 +40,7 @@ INLINE void other_fields(const struct rules *rules, struct bits *bits, struct wo
     field(bits, 2, &world->crashes);
 }
 
-/* A hint counts for who may follow it, and that any master has given it. */
+/* A hint counts for the client that may follow it, whichever master has given it. */
 static void forget(const struct rules *rules, struct world *world)
 {
     for (int j = 0; j < rules->slots; j++) {

@@ -1,6 +1,6 @@
 /*
- * permit-model - every order of events among a few masters, slots and clients, tried against
- * the rules by which clients get from one slot's line to another, and against each of them broken.
+ * permit-model - every order of events among a few masters, slots and clients.  The rules by which
+ * clients get from one slot's line to another are tried, and each of them broken.
  *
  * Here are the questions, with the world that is looked at for each.
  */

@@ -1,7 +1,7 @@
 /*
- * What can happen.  All masters are asked in one step; as many of the requests and releases as
- * `late` allows are on their way for as long as they like, or for ever.  A push is heard in a step
- * of its own, at any time or never; a refresh tells the same.  A hint may be lost.
+ * The steps of the world.  All masters are asked in one step; as many of the requests and releases
+ * as `late` allows are on their way for as long as they like, or for ever.  A push is heard in a
+ * step of its own, at any time or never; a refresh tells the same.  A hint may be lost.
  *
  * A step is honest unless it is the world's fault, or its malice.  A step is idle if nobody gets,
  * gives up or loses anything by it that he had a quorum of.
@@ -109,7 +109,7 @@ static void pay(const struct visit *v, struct step step, struct world *next)
                 master_release(v->rules, next, step.client, i, j, true);
 }
 
-/* Releases what is to be given back, and then asks for the slots. */
+/* Releases what it must give back, and then asks for the slots. */
 static void round_of(const struct visit *v, struct step step, const struct world *world, int slots)
 {
     for (step.late = 0; step.late < 1 << up(v->rules); step.late++) {
@@ -260,7 +260,7 @@ static void crash(const struct visit *v, int c)
     take(v, step, &next);
 }
 
-/* Its keys and places expire: nobody is told. */
+/* Its keys and places expire: nobody hears of it. */
 static void expire(const struct visit *v, int c)
 {
     struct world next = *v->now;
@@ -368,7 +368,7 @@ static void restart(const struct visit *v, int i)
     take(v, step, &next);
 }
 
-/* What the former process had promised is over by then. */
+/* The former process's promises are over by then. */
 static void end_quarantine(const struct visit *v, int i)
 {
     struct world next = *v->now;

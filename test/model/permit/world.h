@@ -1,7 +1,7 @@
 /*
  * Permits alone: a few slots, each with an owner and a line on every master, and clients that
- * try, stand in line, follow hints and move from line to line.  master.c has the rules of a
- * master, client.c those of a client, steps.c what can happen, and rules.c the questions.
+ * try, stand in line, follow hints and move from line to line.  The rules of a master are in
+ * master.c, those of a client in client.c, events in steps.c, and the questions in rules.c.
  */
 #ifndef PERMIT_WORLD_H
 #define PERMIT_WORLD_H
@@ -72,7 +72,7 @@ struct slot {
     uint8_t ghosts;  /* tokens there that were given back */
     uint8_t giving;  /* releases on their way */
     uint8_t asked;   /* tries and places on their way */
-    uint8_t told;    /* who was told that it has the slot here */
+    uint8_t told;    /* the clients that heard that they have the slot here */
     uint8_t refused; /* whose try was refused */
     uint8_t hinted;  /* who has a hint of this slot */
 };

@@ -1,7 +1,7 @@
 /*
- * What a client does.  A promise lasts for the ttl from the sending of its request; a quorum
- * of them is the lease, for a reader as for a writer (R4).  What a client has as a writer is
- * counted apart, as `alone`: for a reader it is nothing.
+ * The acts of a client.  A promise lasts for the ttl from the sending of its request; a quorum
+ * of them is the lease, for a reader as for a writer (R4).  A writer's part is counted apart, as
+ * `alone`: for a reader it is nothing.
  *
  * Downgrade: the mode changes first; then each master is asked to convert.
  * Upgrade: only a reader asks.  Those answers count as a writer's that are of this round, and
@@ -166,7 +166,7 @@ void client_reconnect(struct link *link)
     }
 }
 
-/* What was on its way to the process before is carried out by nobody. */
+/* Nobody carries out messages to the former process. */
 void client_notice(struct link *link)
 {
     for (int k = FLIGHTS; k-- > 0;)

@@ -1,5 +1,5 @@
 /*
- * What a master does when it carries out a request: the rules R2 to R9.
+ * A master carries out a request by the rules R2 to R9.
  *
  * Waiters are enqueued, each with a ticket.  A name that is free goes to the first, and so
  * does one that readers have, if the first is a reader; after a reader, the next is looked

@@ -1,5 +1,5 @@
 /*
- * A world in a few words.  What no later step looks at is forgotten first, so that fewer
+ * A world in a few words.  Facts that no later step looks at are forgotten first, so that fewer
  * worlds differ.  Masters are alike, so they are sorted.
  */
 #include "world.h"

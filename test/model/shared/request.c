@@ -1,10 +1,10 @@
 /*
- * What becomes of a round of requests, or of releases, at each master.  What is prompt is
- * carried out, answered and heard in the same step.  All else counts as late: a request that
- * is not sent, one that is on its way, and an answer that is.  A release, and with a queue
- * the first request, may only be on its way; with a queue no other request may be.
+ * The fate of a round of requests, or of releases, at each master.  A prompt request is carried
+ * out, answered and heard in one step.  All else counts as late: a request that is not sent, one
+ * that is on its way, and an answer that is.  A release, and with a queue the first request, may
+ * only be on its way; with a queue no other request may be.
  *
- * What is on its way on one connection stays in order.  A connection may end at any time:
+ * Messages on one connection stay in order.  A connection may end at any time:
  * then its requests are carried out later or never, and nobody hears the answer.
  */
 #include "world.h"
@@ -165,7 +165,7 @@ static void request(const struct visit *v, const struct step *step, struct world
         hear_at(v, next, c, i, k - 1);
 }
 
-/* What is asked there, NOTHING if nothing is. */
+/* The question there, or NOTHING. */
 static enum kind asked(const struct visit *v, const struct step *step, const struct world *world,
                        int i)
 {

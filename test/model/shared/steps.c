@@ -1,6 +1,6 @@
 /*
- * What can happen.  Clients ask, hear, change the mode, give up and release; connections end;
- * masters carry out, are saved and restart; time passes, by one tick.  Of one master alone
+ * The steps of the world.  Clients ask, hear, change the mode, give up and release; connections
+ * end; masters carry out, are saved and restart; time passes, by one tick.  Of one master alone
  * nobody can say when a quorum is reached, or missed: it may be at any time.
  *
  * A step is honest unless it is the world's fault, or its malice.

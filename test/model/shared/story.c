@@ -43,7 +43,7 @@ static void print_queue(const struct master *master)
     }
 }
 
-/* What the master has; behind it, for how long each client counts on it, and as what. */
+/* The master's holders; behind each, for how long the client counts on it, and as what. */
 static void print_master(const struct rules *rules, const struct master *master, int i)
 {
     printf("  %d: ", i + 1);
@@ -118,10 +118,10 @@ static void print_clients_act(const struct step *step, const struct world *next)
 {
     static const char *const words[] = {[RECONNECT] = "'s connection to master %d ends",
                                         [NOTICE] = " notices the restart of master %d",
-                                        [ACQUIRE] = " is told that it has the name",
+                                        [ACQUIRE] = " hears that it has the name",
                                         [DOWNGRADE] = " downgrades",
                                         [BEGIN_UPGRADE] = " begins to upgrade",
-                                        [END_UPGRADE] = " is told that it is upgraded",
+                                        [END_UPGRADE] = " hears that it is upgraded",
                                         [FAIL_UPGRADE] = " gives up upgrading",
                                         [TAKE_TICKET] = " takes a ticket",
                                         [YIELD] =

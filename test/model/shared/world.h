@@ -1,8 +1,7 @@
 /*
- * Shared and exclusive leases of one name, alone: a world of up to three masters and three
- * clients, and every step that such a world can take.  data.c has the keys of a master,
- * master.c the requests that it carries out, client.c what a client does, steps.c and
- * request.c what can happen, and rules.c what is asked.
+ * Shared and exclusive leases of one name, alone: up to three masters and three clients.  A
+ * master's keys are in data.c, its requests in master.c, clients in client.c, events in steps.c and
+ * request.c, and the questions in rules.c.
  */
 #ifndef SHARED_WORLD_H
 #define SHARED_WORLD_H
@@ -14,7 +13,7 @@
 
 enum { MASTERS = 3, CLIENTS = 3, FLIGHTS = 2, ANY_NUMBER = 7, HIGHEST_CLOCK = 15 };
 
-/* What is asked of the world.  The first two have time and no queue, the others a queue and
+/* The questions.  The first two have time and no queue, the others a queue and
  * no time. */
 #define QUESTION_TABLE(ASK) ASK(BACKING) ASK(CRASH) ASK(EXCLUSION) ASK(ORDER) ASK(PROGRESS)
 
@@ -23,7 +22,7 @@ enum { MASTERS = 3, CLIENTS = 3, FLIGHTS = 2, ANY_NUMBER = 7, HIGHEST_CLOCK = 15
 #define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
     BREAK(EXPIRED_READER_COUNTS, CRASH, "R1: a reader is there though its score is over")          \
     BREAK(SET_NOT_DELETED, BACKING,                                                                \
-          "R2: who makes the marker keeps the readers of an earlier one")                          \
+          "R2: the maker of the marker keeps the readers of an earlier one")                       \
     BREAK(READERS_OWN_TTL, BACKING, "R3: the marker gets the ttl of the last who asked")           \
     BREAK(MARKER_DELETED, BACKING, "R3: a release deletes the marker beside other readers")        \
     BREAK(MARKER_LEFT, PROGRESS, "R3: the release of the last reader leaves the marker")           \
@@ -40,7 +39,8 @@ enum { MASTERS = 3, CLIENTS = 3, FLIGHTS = 2, ANY_NUMBER = 7, HIGHEST_CLOCK = 15
           "R7: a master that abstains says yes to an upgrade where the name has the token")        \
     BREAK(QUARANTINE_SHORT, CRASH, "R7: a master abstains for a tick less than a ttl")             \
     BREAK(RELEASED_BY_MODE, BACKING, "R8: a release takes away only what the mode stands for")     \
-    BREAK(BARGING, ORDER, "R9: who asks first takes what it can have, whoever is enqueued")        \
+    BREAK(BARGING, ORDER,                                                                          \
+          "R9: the first to ask takes what it can have, though others are enqueued")               \
     BREAK(WRITER_SKIPPED, ORDER, "handing over to readers passes over writers")                    \
     BREAK(DATED_FROM_ANSWER, BACKING, "a promise is dated from the answer, not from its request")  \
     BREAK(DOWNGRADE_LATE, BACKING,                                                                 \
@@ -112,7 +112,7 @@ struct link {
     bool ahead;                     /* the master said that somebody else is ahead */
 };
 
-/* What a snapshot keeps.  Sets are of clients, a bit for each. */
+/* The data of a snapshot.  Sets are of clients, a bit for each. */
 struct data {
     uint8_t name;
     uint8_t left;
@@ -242,7 +242,7 @@ void client_give_back(const struct rules *rules, struct world *world, int c, enu
 bool client_has_to_yield(const struct rules *rules, const struct world *world, int c);
 int client_ticket(const struct rules *rules, const struct world *world, int c, int heard);
 void client_tick(const struct rules *rules, struct world *world);
-/* What follows from the promises at once: acquired, upgraded, lost. */
+/* The promises' effect at once: acquired, upgraded, lost. */
 void client_settle(const struct rules *rules, struct world *world);
 /* Finds out what is wrong with the world. */
 void client_judge(const struct rules *rules, struct world *world);

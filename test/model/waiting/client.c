@@ -7,12 +7,12 @@
  * answered with "queued", never from its arrival.  It counts only
  *   - if it comes from the same process as that answer and as the main connection (R-A);
  *   - if its clock is above what the master told last (R-B);
- *   - from a master that does not abstain, as the main connection was told.
+ *   - from a master that does not abstain, by what the main connection heard.
  * A push that comes before any answer waits for one: here it stays on its way.
  * A quorum of promises that are not over (R-D) is had.  A minority is given back when
  * somebody ahead was reported, and everything is when no quorum of masters can be reached:
- * then it asks nobody until one can (R-C).  What was given back is never asked for again: it
- * goes on with a fresh token and the old ticket (R-E).
+ * then it asks nobody until one can (R-C).  A token that was given back is never asked for again:
+ * the waiter goes on with a fresh token and the old ticket (R-E).
  */
 #include "world.h"
 

@@ -1,9 +1,9 @@
 /*
- * A fenced waiter that was granted the name by a quorum, or more, takes the quorum-th smallest of
- * the grants as its fence, and has it stored where the grant was lower: the master moves its clock
- * up to the fence, if it still has the waiter's token.  The lease is told once a quorum of masters
- * that the waiter has is at the fence or above, and only while a quorum of those whose grant was no
- * higher when the fence was fixed has been kept ever since (R-F).
+ * A fenced waiter with grants of a quorum, or more, takes the quorum-th smallest grant as its
+ * fence, and has it stored where the grant was lower.  The master moves its clock up to the fence,
+ * if it still has the waiter's token.  The lease is reported once a quorum of masters that the
+ * waiter has is at the fence or above.  It is reported only while a quorum of those whose grant was
+ * no higher when the fence was fixed has been kept ever since (R-F).
  */
 #include "world.h"
 

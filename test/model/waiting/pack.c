@@ -21,9 +21,9 @@ static uint8_t rank(const uint8_t clocks[3], int of)
     return below;
 }
 
-/* A push that is no newer than what was told might as well be as old; the same goes for one
- * that the answer on its way is no older than.  An answer that is no older than what was told
- * might as well be newer. */
+/* A push that is no newer than the last word might as well be as old; so might one that the answer
+ * on its way is no older than.  An answer that is no older than the last word might as well be
+ * newer. */
 static uint8_t push_as_good_as(const struct link *link, uint8_t told, uint8_t clock)
 {
     if (!link->push || link->push <= link->told)

@@ -3,10 +3,10 @@
  * masters carry out, hand over and restart; waiters are cut off; time passes, by one tick.
  *
  * A message may be on its way for any time.  To keep the number of worlds small, most is not: a
- * refresh is sent, carried out and answered in one step, and its push heard in the same, unless
- * `late` allows for one request, answer or push more to be on its way.  A waiter that hears it
- * later, or never, goes on from there.  A release is on its way for as long as it likes.  A message
- * is lost if no step delivers it.
+ * refresh is sent, carried out and answered in one step, which also hears its push.  Only `late`
+ * messages (requests, answers or pushes) may be on their way.  A waiter that hears it later, or
+ * never, goes on from there.  A release is on its way for as long as it likes.  A message is lost
+ * if no step delivers it.
  *
  * A step is honest unless it is the world's fault, or its malice: those ask whether a waiter
  * can be kept waiting for ever do without the others.
@@ -234,7 +234,7 @@ static void holder_releases(const struct visit *v)
     request_each(v, (struct step){.act = HOLDER_RELEASES, .master = -1, .honest = true}, &next);
 }
 
-/* For questions without time.  No waiter is told. */
+/* For questions without time.  No waiter hears of it. */
 static void expire(const struct visit *v)
 {
     struct world next = *v->now;

@@ -107,7 +107,7 @@ static void print_waiters_act(const struct move *move)
         [TAKE_TICKET] = "takes a ticket",
         [FIX_FENCE] = "fixes its fence",
         [CARRY_OUT_RAISE] = "has its fence stored by master %d",
-        [TELL_FENCE] = "is told its fence"};
+        [TELL_FENCE] = "hears its fence"};
     const struct step *step = move->step;
     const struct waiter *after = &move->next->waiter[step->waiter];
     printf("%c%s", letter(step->waiter), step->act == CARRY_OUT_RELEASE ? "" : " ");

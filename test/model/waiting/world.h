@@ -1,7 +1,7 @@
 /*
- * Waiting and handing over alone, as a world of up to three masters, a holder and a few waiters,
- * and every step that such a world can take.  master.c has the rules of a master, client.c those of
- * a waiter, steps.c the steps, and rules.c the questions.
+ * Waiting and handing over alone: up to three masters, a holder and a few waiters.  The rules of a
+ * master are in master.c, those of a waiter in client.c, every step in steps.c, and the questions
+ * in rules.c.
  */
 #ifndef WAITING_WORLD_H
 #define WAITING_WORLD_H
@@ -48,12 +48,12 @@ enum { MASTERS = 3, WAITERS = 3, ANY_NUMBER = 7, HIGHEST_CLOCK = 15 };
           "a waiter that reaches only a minority is enqueued there, and keeps it")                 \
     BREAK(ARRIVAL_ORDER, ORDER, "masters keep the order of arrival, not of tickets")               \
     BREAK(TICKET_OF_ONE, ORDER, "a ticket is the clock of one master")                             \
-    BREAK(TICKET_MINIMUM, ORDER, "a ticket is the smallest clock that was told")                   \
+    BREAK(TICKET_MINIMUM, ORDER, "a ticket is the smallest clock of the answers")                  \
     BREAK(ENQUEUING_MOVES_NO_CLOCK, ORDER, "enqueuing does not advance the clock")                 \
     BREAK(BARGING, ORDER, "a free name goes to the first that asks, past all waiters")             \
     BREAK(FENCE_ON_LATER_GRANT, FENCES,                                                            \
           "any quorum of grants completes the lease, also later ones")                             \
-    BREAK(FENCE_UNSTORED, FENCES, "the fence is told before it is stored")                         \
+    BREAK(FENCE_UNSTORED, FENCES, "the fence is reported before it is stored")                     \
     BREAK(FENCE_MINIMUM, FENCES, "the fence is the smallest grant")                                \
     HARMLESS(KEPT_THOUGH_QUEUED, BACKING,                                                          \
              "a promise stays though the master says that the name is not ours")                   \
@@ -103,7 +103,7 @@ struct link {
     /* At the waiter. */
     uint8_t refreshed; /* of a life, counted from the sending of the last request that was answered
                       "queued" */
-    uint8_t promise;   /* it has the name for so long */
+    uint8_t promise;   /* how long it has the name */
     uint8_t told;      /* the clock that the master told last */
     bool ahead;        /* the master said that another waiter is ahead */
     bool stale;        /* the main connection is to the process before the restart */
@@ -127,7 +127,7 @@ struct world {
         uint8_t after; /* set of waiters that were enqueued on a quorum before it first asked */
         uint8_t fence;
     } waiter[WAITERS];
-    uint8_t holds; /* the holder, for so long */
+    uint8_t holds; /* how long the holder counts */
     uint8_t late, restarts, cuts;
     uint8_t top;   /* the highest fence told */
     uint8_t wrong; /* what the last step has broken; not packed */

@@ -1,5 +1,5 @@
-/* A program that was compiled before each struct of the library grew: every call that takes or
- * fills one works, and what lies behind the structs as this program knows them stays untouched. */
+/* A program that was compiled before each struct of the library grew.  Every call that takes or
+ * fills one works.  The bytes behind the structs as this program knows them stay untouched. */
 #include <poll.h>
 #include <redlock.h>
 #include <redlock/recipes.h>

@@ -19,7 +19,7 @@ static bool same_terms(const struct quarantine_terms *a, const struct quarantine
            a->skew_ms == b->skew_ms && a->trust == b->trust;
 }
 
-/* What was read is what the core asked for, in all that its kind has. */
+/* The command is what the core asked for, in all that its kind has. */
 static bool same_call(const struct model_call *read, const struct model_call *meant)
 {
     enum request_kind kind = meant->kind;

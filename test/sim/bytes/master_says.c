@@ -94,7 +94,7 @@ static void cut_short(struct peer *peer, struct buffer *said)
     said->length = chance_below(&peer->in.chance, (unsigned)said->length);
 }
 
-/* What is malformed comes instead of the answer, or behind it. */
+/* Malformed bytes come instead of the answer, or behind it. */
 static void spoil(struct peer *peer, struct buffer *said)
 {
     struct stream *in = &peer->in;

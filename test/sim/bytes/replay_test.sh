@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The same seeds tell the same story, whatever fresh memory has in it.
+# A seed tells one story, whatever fresh memory has in it.
 #
 #   replay_test.sh SIMULATOR
 set -euo pipefail

@@ -108,7 +108,7 @@ static bool is_connecting(const struct peer *peer)
     return conn && !conn->established && !conn->broken;
 }
 
-/* What its watch would be told. */
+/* The events that its watch would hear of. */
 static int events_of(const struct peer *peer)
 {
     usec now = peer->shell->world->now;
@@ -120,7 +120,7 @@ static int events_of(const struct peer *peer)
     return events & peer->watch->events;
 }
 
-/* What can be written, and was not, must be asked for. */
+/* The link must ask to write the bytes that it has not written. */
 static void waits_to_write(const struct peer *peer)
 {
     bool can = peer->open && peer->watch && peer->shell->world->now >= peer->writable_at;

@@ -6,7 +6,7 @@
 
 #define CUTS_MOST 3
 #define PAUSES    300 /* per mille of the pieces that come later than the one before, */
-#define PAUSE     300 /* by so many us at most */
+#define PAUSE     300 /* us at most */
 
 void stream_begin(struct stream *stream, struct chance chance, bool splits)
 {

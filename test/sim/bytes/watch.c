@@ -1,6 +1,6 @@
 /*
- * watch.c - looks at all that goes into a real link, and at all that comes out of it: the same
- * rules as of modelled links, and that a link tells what the master said, and nothing else.
+ * watch.c - looks at all that goes into a real link, and at all that comes out of it.  It has the
+ * rules of modelled links.  Besides, a link tells what the master said, and nothing else.
  *
  * The linker's --wrap puts these functions between lib/client and lib/io/link.c.
  */
@@ -92,7 +92,7 @@ static bool same_latch(const struct latch_reply *told, const struct latch_reply 
            slices_are_same(told->id, said->id) && slices_are_same(told->arrived, said->arrived);
 }
 
-/* What the answer says, as far as its kind has it. */
+/* The parts of the answer that its kind has. */
 static bool same_details(const struct reply *told, const struct reply *said)
 {
     switch (said->tag.kind) {
@@ -134,13 +134,13 @@ static void hear(struct peer *peer, const struct reply *told)
     struct hello hello;
     struct reply said;
     if (!message || message->said_until > peer->bad_from) {
-        peer_violated(peer, "is told what no master said");
+        peer_violated(peer, "hears what no master said");
         return;
     }
     exchange_read(s->world, message, &told->tag, &hello, &said);
     hello.client_id = requests_of(peer)->conn->id;
     if (message->call.kind != told->tag.kind || !same_reply(told, &said))
-        peer_violated(peer, "is told something else than the master said");
+        peer_violated(peer, "hears something else than the master said");
     exchange_hear(s, peer->master, message, &said);
     message_free(s->world, message);
 }
@@ -148,18 +148,18 @@ static void hear(struct peer *peer, const struct reply *told)
 static void reply_comes(struct peer *peer, const struct reply *reply)
 {
     if (!requests_of(peer)->first) {
-        peer_violated(peer, "is told of a request that it does not wait for");
+        peer_violated(peer, "hears of a request that it does not wait for");
         return;
     }
     struct tag tag = exchange_expected(peer->shell, peer->master);
     if (!same_tag(&tag, &reply->tag))
-        peer_violated(peer, "is told the answer to another request");
+        peer_violated(peer, "hears the answer to another request");
     if (requests_of(peer)->expected != link_in_flight(peer->link))
         peer_violated(peer, "counts other requests in flight than there are");
     if (reply->answer != ANSWER_LOST)
         hear(peer, reply);
     else if (peer->open)
-        peer_violated(peer, "is told that a request is lost, and goes on");
+        peer_violated(peer, "hears that a request is lost, and goes on");
 }
 
 /* ---- notifications ------------------------------------------------------------------------- */
@@ -198,7 +198,7 @@ static void notification_comes(struct peer *peer, const struct event *event)
         return;
     }
     if (event->kind == EVENT_PUSH)
-        TRACE(peer->shell->world, "  client %u is told by master %u that t%u was given it%s",
+        TRACE(peer->shell->world, "  client %u hears from master %u that t%u was given it%s",
               peer->shell->index + 1, peer->master + 1, said->heard.token,
               clock_text(said->heard.clock));
     peer->first = said->next;
@@ -242,7 +242,7 @@ static void deliver(void *owner, usec now, const struct event *event)
         check_came(s, peer->master, peer->open);
 }
 
-/* All that was read as a whole was told, unless the connection has ended. */
+/* The link has passed on all that was read as a whole, unless the connection has ended. */
 void watch_told(struct peer *peer)
 {
     const struct message *message = peer->answered.first;
