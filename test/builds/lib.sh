@@ -17,7 +17,7 @@ has() { command -v -- "$1" >/dev/null; }
 
 copy_tree() {
     mkdir -p -- "$1"
-    cp -R -- "$source"/CMake{Lists.txt,Presets.json} \
+    cp -R -- "$source"/{CMakeLists.txt,CMakePresets.json,README.md} \
         "$source"/{bench,cmake,examples,include,lib,test,tools} "$1"
 }
 

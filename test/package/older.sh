@@ -37,7 +37,7 @@ finish() {
 work=$(mktemp -d)
 trap finish EXIT
 mkdir -- "$work/new"
-cp -r -- "$root"/{CMakeLists.txt,cmake,include,lib} "$work/new"
+cp -r -- "$root"/{CMakeLists.txt,README.md,cmake,include,lib} "$work/new"
 mapfile -t structs < <(growing)
 grow "${structs[@]}"
 must_build "$work/new" "$work/build"
