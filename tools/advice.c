@@ -41,8 +41,8 @@ static void advise_on_tls(struct text *out, const redlock_node *node)
                     node->tls_expires_s / DAY_S);
     }
     if (!node->tls_verified) {
-        text_format(out, "anybody on the way can take its place: leave out verify=none, and give "
-                         "its CA\n");
+        text_format(out, "anybody on the way can take its place: remove verify=none and give its "
+                         "CA\n");
     }
 }
 
@@ -63,7 +63,7 @@ static void advise_on_state(struct text *out, const redlock_node *node)
     if (node->state == REDLOCK_NODE_ABSTAINS) {
         text_format(out,
                     "it may have forgotten leases, so it abstains %s more; if it is new, or "
-                    "no lease is held, `redlock nodes --adopt` lifts that\n",
+                    "no lease is held, `redlock nodes --adopt` lets it vote now\n",
                     duration_show(span, node->abstains_ms));
     }
 }
@@ -74,7 +74,7 @@ static void advise_on_finding(struct text *out, const struct finding *finding)
 {
     if (finding->name_denied) {
         text_format(out, "no lock was tried: its ACL forbids this user the names of `redlock "
-                         "nodes`; give a prefix that the user may use, with --prefix\n");
+                         "nodes`; use --prefix with a prefix that the user may use\n");
     }
     if (finding->refusal.length > 0)
         advise_on_words(out, finding->refusal.bytes);
@@ -85,7 +85,7 @@ static void advise_on_finding(struct text *out, const struct finding *finding)
         advise_on_words(out, finding->no_queue.bytes);
     }
     if (finding->unheard.length > 0) {
-        text_format(out, "whoever waits gets a lock up to a second late: ");
+        text_format(out, "waiters get a lock up to a second late: ");
         text_shown(out, finding->unheard.bytes, finding->unheard.length);
         text_format(out, "\n");
         advise_on_words(out, finding->unheard.bytes);

@@ -10,26 +10,23 @@
 const char barrier_help[] =
     "usage: redlock barrier --parties N [OPTION...] NAME\n"
     "\n"
-    "Waits until N parties have arrived at the barrier NAME, and ends when this one\n"
-    "passes: all of them do, or none that is counted.\n"
+    "Returns when N parties have arrived at the barrier NAME: all pass, or none.\n"
     "\n"
-    "  --parties N      how many must arrive, the same number for all (1 to 256)\n"
+    "  --parties N      the number of parties, the same for all (1 to 256)\n"
     "  --generation G   which use of the barrier this is, such as the number of the\n"
-    "                   round that all parties are in (0). Each is to be used once,\n"
-    "                   and later ones have larger numbers: who arrives at one that\n"
-    "                   was passed passes at once, for twice --max-ttl; after that,\n"
-    "                   and at an earlier one, a new party is told that it is over\n"
+    "                   round (0). Use each once, and larger ones later. For twice\n"
+    "                   --max-ttl after a generation was passed, a party that comes\n"
+    "                   there passes at once; later, and at an earlier generation, a\n"
+    "                   new party learns that it is over\n"
     "  --wait D         how long to wait: 0, 30s, forever (forever)\n"
     "  --ttl D          how long a party counts that has died while it waits (10s)\n"
-    "  --token TOKEN    who this is: come back with the token that was told with\n"
-    "                   `undecided`, as the same party. Or give a worker one of its\n"
-    "                   own from the start, such as its number, and it is not counted\n"
-    "                   twice if it dies and is started again\n"
+    "  --token TOKEN    come back as the party with this token, after `undecided`. A\n"
+    "                   worker with a token of its own from the start, such as its\n"
+    "                   number, counts once even if it dies and is started again\n"
     "\n"
-    "A SIGINT, SIGQUIT or SIGTERM leaves the barrier. Whoever leaves is told whether\n"
-    "it passed. Where too few masters answer, or a party has come back with its\n"
-    "token, it may be undecided, which says with what token to come back. Who comes\n"
-    "back after the others passed passes too, for a week.\n"
+    "A SIGINT, SIGQUIT or SIGTERM leaves the barrier. A party that gives up prints\n"
+    "`not passed` only when that is certain, else `undecided` with the token to come\n"
+    "back with. If the others have passed, it then passes too, for a week.\n"
     "\n"
     "Exit status: 0 it passed, 64 usage, 69 undecided: the others may have passed; or\n"
     "too few masters answered, 75 not passed: the time was over, others wait for\n"
@@ -68,8 +65,8 @@ static bool put_json(struct barrier *barrier, const redlock_barrier_result *pass
 static void tell_over(const char *name, const redlock_barrier_result *passage)
 {
     bool is_last = passage->latest >= REDLOCK_GENERATION_MAX;
-    say("%s: %s: give %s", name, passage->text,
-        is_last ? "another name, as there is no later one" : "a generation above that");
+    say("%s: %s: use %s", name, passage->text,
+        is_last ? "another name, for this is the last generation" : "a later generation");
 }
 
 static void tell(const struct barrier *barrier, const redlock_barrier_result *passage)
@@ -79,11 +76,12 @@ static void tell(const struct barrier *barrier, const redlock_barrier_result *pa
     bool is_over = passage->code == REDLOCK_E_OVER;
     if (is_over && !options->quiet)
         tell_over(name, passage);
-    else if (passage->undecided && !is_over) /* said also when quiet: else nobody can come back */
+    else if (passage->undecided &&
+             !is_over) /* also with --quiet: without it nobody can come back */
         say("%s: %s; %scome back with --token %s", name, passage->text,
-            passage->others ? "give all the same --parties, and " : "", passage->token);
+            passage->others ? "use the same --parties everywhere, and " : "", passage->token);
     else if (passage->code == REDLOCK_E_PARTIES && !options->quiet)
-        say("%s: %s: give all the same --parties, or a generation that was not used", name,
+        say("%s: %s: use the same --parties everywhere, or an unused generation", name,
             passage->text);
     else if (passage->code != REDLOCK_OK && !options->quiet)
         say("%s: %s", name, passage->text);

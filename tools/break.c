@@ -1,8 +1,8 @@
 /*
- * break.c - takes a lock away from a holder, whom the user has seen, and says what that means.
+ * break.c - takes a lock away from the holder that the user names.
  *
- * It looks whether the holder has it, and still renews it; asks the user; looks again; deletes
- * exactly that holder's token on all masters, as a release does; and looks what came of it.
+ * It looks whether the holder has the lock and still renews it, asks the user, and looks again.
+ * Then it deletes exactly that holder's token on all masters, as a release does, and looks again.
  */
 #include <string.h>
 #include <termios.h>
@@ -19,29 +19,29 @@
 const char break_help[] =
     "usage: redlock break --holder TOKEN [--yes] NAME\n"
     "\n"
-    "Takes a lock away from its holder: deletes that holder's token on all masters,\n"
-    "and nobody else's, and gives the lock to who waits for it. It is for a holder\n"
-    "that hangs, or is gone and left a long ttl or none. (A holder that ends gives\n"
-    "its lock back by itself; `redlock unlock` gives back what you hold.)\n"
+    "Takes a lock away from its holder, and gives it to the next waiter: deletes that\n"
+    "holder's token on all masters, and no other. Use it when a holder hangs, or is\n"
+    "gone and left a long ttl or none. (A holder that ends gives its lock back by\n"
+    "itself; `redlock unlock` gives back a lock of yours.)\n"
     "\n"
-    "  --holder TOKEN   whose it is, as `redlock status` or `redlock list` shows it,\n"
-    "                   with the label or without; also that of a reader, of who has\n"
-    "                   a permit, or the whole value of other software\n"
-    "  --yes            do not ask; needed where there is no terminal, and for --json\n"
+    "  --holder TOKEN   the holder, as `redlock status` or `redlock list` shows it,\n"
+    "                   with or without the label; also the token of a reader or of a\n"
+    "                   permit, or the whole value of other software\n"
+    "  --yes            do not ask; needed without a terminal, and with --json\n"
     "\n"
     "First it looks for up to 4 s whether the holder still renews the lock, and asks.\n"
-    "(With more than 11 s left a holder need not have renewed it by then.) Of a lease\n"
-    "with several names it takes this one: see with `redlock list` what is left.\n"
-    "Then it says for each master what was done, and who may still write: the holder\n"
-    "is told that the lock is lost by its next renewal, or the end of its lease. One\n"
-    "that is stopped learns that when it wakes. Only fences keep its late writes out.\n"
-    "Masters that restart right after this may come up with data from before it. If\n"
-    "these, and those that were not reached, are a quorum, the holder may go on: look\n"
-    "again with `redlock status`.\n"
+    "(With a ttl above 11 s no renewal may be due in that time.) Of a lease with\n"
+    "several names it takes this one: `redlock list` shows the others.\n"
+    "Then it prints the result on each master, and how long the holder may still\n"
+    "write: until the holder learns of the loss by its next renewal, or its lease\n"
+    "ends. A stopped holder learns it when it wakes. Only fences stop late writes.\n"
+    "Masters that restart right after this may come up with older data. If these and\n"
+    "the masters that were not reached are a quorum, the holder may go on: look again\n"
+    "with `redlock status`.\n"
     "\n"
-    "Exit status: 0 a quorum of masters has it no more, 1 you said no, 64 usage,\n"
+    "Exit status: 0 a quorum of masters no longer has it, 1 you said no, 64 usage,\n"
     "69 too few masters answered, 75 somebody else has the lock and nothing was\n"
-    "deleted, or its holder sets it again each time, 76 nobody has it any more,\n"
+    "deleted, or its holder takes it again each time, 76 nobody has it any more,\n"
     "78 the list of masters is wrong, 128+N ended by signal N.\n"
     "\n"
     "Example:\n"
@@ -169,8 +169,8 @@ static void look_for_life(struct breaker *breaker)
         breakage->alive = true;
 }
 
-/* How long ago it was renewed at the most: since the question before, or, where that was asked long
- * ago, as long as it has left, for who lives renews it in each third of its lease. */
+/* The longest time since the last renewal: since the question before.  If that is long ago, it is
+ * the time that is left: a live holder renews in each third of its lease. */
 static int64_t since_renewal(const struct breaker *breaker, int64_t remaining_ms)
 {
     int64_t since_question = boot_ms() - breaker->asked_before + ROUNDED_MS;
@@ -197,7 +197,7 @@ static void refuse(struct breaker *breaker, const redlock_look_result *result)
     bool is_held = look_holdings(result, holdings) > 0;
     redlock_code code = result->code ? result->code : is_held ? REDLOCK_E_HELD : REDLOCK_E_GONE;
     const char *text = result->code ? redlock_code_text(result->code)
-                       : is_held    ? "it is not that holder's; nothing was deleted"
+                       : is_held    ? "that holder does not have it; nothing was deleted"
                                     : "nobody has it any more; nothing was deleted";
     struct seen seen;
     look_as_event(result, &seen);
@@ -275,8 +275,8 @@ static void break_now(struct breaker *breaker)
 
 /* ---- What came of it ---------------------------------------------------- */
 
-/* What a master has said holds though it is late the next time that all are asked.  Not so where a
- * holder lives, which may have set it again since. */
+/* The answer of a master still holds if it is late in the next round.  Not so if the holder lives:
+ * it may have set the key again. */
 static bool stands(const struct breakage *breakage, const struct broken *broken)
 {
     return !breakage->alive &&
@@ -333,9 +333,8 @@ static void report(struct breaker *breaker, const redlock_look_result *result)
     session_end(&breaker->session, done ? status : EXIT_OUTPUT, OWED_TIMEOUT_MS);
 }
 
-/* The next renewal of a holder that lives finds the names absent and sets them again, and only then
- * tells it that it had lost them: they are deleted once more.  Not so where another one has them.
- */
+/* The next renewal of a live holder sets the absent names again, before the holder learns that it
+ * lost them: delete them once more.  Not so if another holder has them. */
 static bool may_come_back(const struct breaker *breaker, const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
@@ -370,7 +369,7 @@ static void on_input(struct ev_loop *loop, ev_io *input, int events)
         declined(breaker);
 }
 
-/* What was typed before the question is no answer to it. */
+/* Input that was typed before the question is no answer to it. */
 static void ask_user(struct breaker *breaker)
 {
     struct text line = {0};
@@ -400,8 +399,8 @@ static void tell_looking(const struct breaker *breaker)
     text_free(&line);
 }
 
-/* A third of the time that is left is no less than a holder lets go by between renewals.  Who takes
- * a lock for long is not waited for: whether such a holder is alive is then not known. */
+/* A third of the time that is left is no less than a holder lets go by between renewals.  A
+ * long lease is not waited for: then it is not known whether the holder is alive. */
 static void plan_look(struct breakage *breakage)
 {
     int64_t third = breakage->remaining_ms / 3 + 200;
@@ -420,7 +419,6 @@ static int64_t look_until(struct breaker *breaker)
     return breaker->began + breaker->breakage.looked_ms;
 }
 
-/* Who had it where is told afterwards. */
 static bool looks_on(struct breaker *breaker, const redlock_look_result *result)
 {
     bool in_time = boot_ms() < look_until(breaker);

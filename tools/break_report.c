@@ -41,16 +41,15 @@ static void show_life(struct text *out, const struct breakage *breakage)
 {
     char span[DURATION_SIZE];
     if (breakage->alive)
-        text_format(out, "its holder is ALIVE: it renewed the lock while this was looked at");
+        text_format(out, "its holder is ALIVE: it renewed the lock during the look");
     else if (breakage->watched)
         text_format(out, "its holder did not renew it within %s",
                     duration_show(span, breakage->looked_ms));
     else if (breakage->looked_ms > 0)
-        text_format(
-            out, "its holder need not have renewed it within %s: whether it is alive is not known",
-            duration_show(span, breakage->looked_ms));
+        text_format(out, "not known whether its holder is alive: no renewal was due within %s",
+                    duration_show(span, breakage->looked_ms));
     else
-        text_format(out, "whether its holder is alive is not known");
+        text_format(out, "not known whether its holder is alive");
 }
 
 static const char *had(const struct breakage *breakage)
@@ -94,21 +93,20 @@ static void show_master(struct text *out, const struct breakage *breakage, const
     if (broken->outcome == BROKEN_DELETED) {
         text_format(out, "deleted\n");
     } else if (broken->outcome == BROKEN_ABSENT) {
-        text_format(out, "had it no more\n");
+        text_format(out, "did not have it any more\n");
     } else if (broken->outcome == BROKEN_BACK) {
         text_format(out, "has it again: its holder renewed it\n");
     } else {
         text_shown(out, broken->why.bytes, broken->why.length);
-        text_format(out, "; if it has the key, ");
         if (breakage->lasts_ms >= 0)
-            text_format(out, "that ends by itself within %s\n",
+            text_format(out, "; a key there expires within %s\n",
                         duration_show(span, ends_within_ms(breakage)));
         else
-            text_format(out, "it is still there when it comes back\n");
+            text_format(out, "; a key there has no ttl and stays\n");
     }
 }
 
-/* Who was told until when its lease is good stops by itself; nobody else does. */
+/* A holder of redlock knows the end of its lease and stops by itself; no other software does. */
 static void show_may_write(struct text *out, const struct breakage *breakage)
 {
     char span[DURATION_SIZE];
@@ -122,17 +120,16 @@ static void show_may_write(struct text *out, const struct breakage *breakage)
     text_shown(out, label ? label : breakage->value, strlen(label ? label : breakage->value));
     text_format(out, " may still be %s ", breakage->kind == SHARE_READS ? "reading" : "writing");
     if (!holder_is_ours(breakage->value))
-        text_format(out, "for as long as it likes: it is not of redlock");
+        text_format(out, "without an end: it is other software");
     else if (breakage->lasts_ms >= 0)
         text_format(
             out,
-            "until it notices (told LOST), at most %s (longer if masters that restart with data "
-            "from before this, and those not reached, are a quorum); if it is stopped, when it "
-            "wakes",
+            "until it gets LOST: for at most %s, or if it is stopped, until it wakes. It may go on "
+            "if masters that restart with older data and masters not reached are a quorum",
             duration_show(span, breakage->lasts_ms));
     else
-        text_format(out, "until it notices (told LOST); if it is stopped, when it wakes");
-    text_format(out, "\n  only a fence keeps its late writes out: doc/fencing.md\n");
+        text_format(out, "until it gets LOST; if it is stopped, until it wakes");
+    text_format(out, "\n  only a fence keeps its late writes out: man 7 redlock\n");
 }
 
 static void show_next(struct text *out, const redlock_look_result *result)

@@ -7,7 +7,7 @@
 #include "options.h"
 #include "shares.h"
 
-/* What came of it on one master. */
+/* The outcome on one master. */
 enum broken_outcome {
     BROKEN_UNKNOWN, /* it was not reached, or did not answer; why */
     BROKEN_DELETED,
@@ -29,7 +29,7 @@ struct breakage {
     bool watched;         /* it was looked at for long enough to see its holder renew it */
     bool alive;           /* that was seen */
     int64_t remaining_ms; /* as last seen: -1 unknown, -2 never expires */
-    int64_t lasts_ms;     /* the lease may last so long when it was broken; likewise */
+    int64_t lasts_ms;     /* longest time that the lease may last after the break; likewise */
     int64_t looked_ms;
     unsigned masters, quorum;
     struct broken of[REDLOCK_MASTERS_MAX];

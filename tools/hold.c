@@ -17,22 +17,22 @@
 const char lock_help[] =
     "usage: redlock lock [OPTION...] NAME...\n"
     "\n"
-    "Takes a lease on all names, or on none, and prints its token on stdout. The\n"
-    "lease ends after its ttl, as it is not renewed. Prefer `redlock run`, which\n"
-    "renews it while the command runs, releases it, and ends the command when it is\n"
-    "lost. By hand: `redlock extend` and `redlock unlock`.\n"
+    "Takes a lease on all names, or on none, and prints its token on stdout. Nothing\n"
+    "renews the lease, so it ends after its ttl. Prefer `redlock run`, which renews\n"
+    "the lease while a command runs, releases it, and ends the command on loss. By\n"
+    "hand: `redlock extend` and `redlock unlock`.\n"
     "\n"
     "  --ttl D    how long the lease lasts unless it is extended (10s)\n"
     "  --wait D   how long to wait while another holder has it: 0, 30s, forever (0)\n"
     "  --fence    print a fencing token behind the token, on the same line, by which\n"
-    "             a resource can refuse late holders: see doc/fencing.md\n"
+    "             a resource can refuse late holders: man 7 redlock\n"
     "  --shared[=NAME]\n"
-    "             as a reader of all names, beside other readers; with =NAME, of that\n"
-    "             name beside those to write\n"
+    "             read all names, beside other readers; with =NAME read that name and\n"
+    "             write the others\n"
     "  -E, --conflict-exit-code N\n"
-    "             end with N (1 to 255), not 75, if somebody else has it\n"
+    "             exit with N (1 to 255), not 75, if somebody else has it\n"
     "  --unavailable-exit-code N\n"
-    "             end with N, not 69, if there is no quorum of masters\n"
+    "             exit with N, not 69, if there is no quorum of masters\n"
     "\n"
     "Exit status: 0 locked, 64 usage, 69 no quorum of masters, 75 somebody else has\n"
     "it, 78 the list of masters is wrong.\n"
@@ -45,9 +45,9 @@ const char lock_help[] =
 const char extend_help[] =
     "usage: redlock extend --token TOKEN [--ttl D] [--shared[=NAME]] NAME...\n"
     "\n"
-    "Prolongs a lease to the ttl, counted from now, if it is still that token's.\n"
+    "Prolongs the lease of this token to the ttl, counted from now.\n"
     "\n"
-    "  --token TOKEN   what `redlock lock` printed, or the token without its label,\n"
+    "  --token TOKEN   the output of `redlock lock`, or the token without its label,\n"
     "                  as `redlock status` shows it\n"
     "  --ttl D         how long it lasts from now (10s)\n"
     "  --shared[=NAME] it is a reader's lease: as for `redlock lock`\n"
@@ -61,9 +61,9 @@ const char extend_help[] =
 const char unlock_help[] =
     "usage: redlock unlock --token TOKEN NAME...\n"
     "\n"
-    "Releases a lease, if it is still that token's.\n"
+    "Releases the lease of this token.\n"
     "\n"
-    "  --token TOKEN   what `redlock lock` printed, or the token without its label,\n"
+    "  --token TOKEN   the output of `redlock lock`, or the token without its label,\n"
     "                  as `redlock status` shows it\n"
     "\n"
     "Exit status: 0 released, 64 usage, 69 no quorum of masters, 76 the lease was\n"
@@ -184,7 +184,7 @@ static bool is_short(const struct hold *hold, const redlock_event *event)
     return options->command->bit == FOR_LOCK && event->valid_ms < options->ttl_ms / 10 * 9;
 }
 
-/* Nothing renews it behind this process; so it is made to last for its ttl before it is told. */
+/* Nothing renews it after this process: make it last for its ttl before its token is printed. */
 static void acquired(struct hold *hold, const redlock_event *event)
 {
     if (!is_short(hold, event) || redlock_lease_extend(hold->lease, 0) != REDLOCK_OK)

@@ -17,27 +17,28 @@ const char latch_help[] =
     "       redlock latch wait [OPTION...] NAME\n"
     "       redlock latch count [OPTION...] NAME\n"
     "\n"
-    "A latch is made once, and is open when N have arrived at it. Who has arrived\n"
-    "need not wait, and may end: the arrival stays.\n"
+    "A latch is made once, and is open when N have arrived at it. A process that has\n"
+    "arrived may end: its arrival stays.\n"
     "\n"
     "  create   makes the latch NAME, unless there is one, and prints its id\n"
-    "  arrive   is counted, and ends when that is stored\n"
-    "  wait     ends when the latch is open\n"
+    "  arrive   adds an arrival, and returns when the masters have stored it\n"
+    "  wait     returns when the latch is open\n"
     "  count    prints how many have arrived, how many must, and `open` or `shut`\n"
     "\n"
-    "  --arrivals N     create: how many must arrive (1 to 1000)\n"
+    "  --arrivals N     create: the number of arrivals that open it (1 to 1000)\n"
     "  --life D         create: how long the latch lives, open or not: 1s to 720h\n"
     "                   (1h)\n"
-    "  --id ID          arrive, wait, count: only of the latch with this id, as\n"
-    "                   `create` printed it; else of the one that there is\n"
-    "  --arrival TEXT   arrive: who arrives, counted once however often it is told:\n"
-    "                   up to 64 letters without spaces; else somebody new\n"
+    "  --id ID          arrive, wait, count: only the latch with this id, as `create`\n"
+    "                   printed it; else the present one\n"
+    "  --arrival TEXT   arrive: a name of the arrival, which counts once however\n"
+    "                   often it is used: up to 64 letters without spaces; else a new\n"
+    "                   arrival\n"
     "  --wait D         wait: for how long; create, arrive: how long to try while too\n"
     "                   few masters answer: 0, 30s, forever (forever; 10s)\n"
     "\n"
-    "Where too few masters answer it is undecided whether `arrive` was counted, which\n"
-    "says with what --arrival to try again. Give --arrival a name of your own, such\n"
-    "as that of the job, and a job that is repeated is not counted twice.\n"
+    "If too few masters answer, `arrive` may or may not count: it then prints the\n"
+    "--arrival to try again with. With a name of your own, such as that of the job, a\n"
+    "job that is repeated counts once.\n"
     "\n"
     "Exit status: 0 done (wait: it is open), 64 usage, 69 too few masters answered,\n"
     "75 create: there is a latch already; wait: too few have arrived in time, 76\n"
@@ -59,7 +60,7 @@ struct latch {
     int signal; /* that ended it; 0: none did */
 };
 
-/* What a code says of a lock does not say it of a latch. */
+/* The texts of codes speak of locks. */
 static const char *text_of(redlock_code code)
 {
     return code == REDLOCK_E_HELD ? "there is a latch already" : redlock_code_text(code);
@@ -100,12 +101,12 @@ static void tell_undecided(const struct latch *latch, const redlock_latch_result
 {
     const char *name = latch->session.options->names[0].bytes;
     if (tally->arrival[0])
-        say("%s: undecided whether it is counted: %u of %u masters answered; try again with "
+        say("%s: undecided whether the arrival counts: %u of %u masters answered; try again with "
             "--arrival %s",
             name, tally->answered, tally->masters, tally->arrival);
     else
-        say("%s: undecided whether it was made: %u of %u masters answered; try again, and if there "
-            "is a latch with the id %s then it was",
+        say("%s: undecided whether the latch was made: %u of %u masters answered; try again: if "
+            "there is a latch with the id %s, it was made",
             name, tally->answered, tally->masters, tally->id);
 }
 
@@ -115,17 +116,16 @@ static void tell(const struct latch *latch, const redlock_latch_result *tally)
     if (tally->undecided)
         tell_undecided(latch, tally);
     else if (tally->code == REDLOCK_E_HELD)
-        say("%s: there is a latch already, for %u arrivals: its id is %s", name, tally->arrivals,
-            tally->id);
+        say("%s: there is a latch already: it waits for %u arrivals, its id is %s", name,
+            tally->arrivals, tally->id);
     else if (tally->code == REDLOCK_E_NOT_OPEN)
         say("%s: not open: %u of %u have arrived", name, tally->arrived, tally->arrivals);
     else if (tally->code == REDLOCK_E_GONE)
-        say("%s: there is no such latch: its life is over, too many masters have lost it, or it "
-            "was "
+        say("%s: there is no such latch: its life is over, too many masters lost it, or it was "
             "never made",
             name);
     else if (tally->code == REDLOCK_E_UNAVAILABLE)
-        say("%s: %u of %u masters answered, and they do not decide it", name, tally->answered,
+        say("%s: not known: %u of %u masters answered, too few to decide", name, tally->answered,
             tally->masters);
     if (exit_for(tally->code) == EXIT_NODES)
         session_say_refused(&latch->session);

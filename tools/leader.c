@@ -14,16 +14,16 @@
 const char leader_help[] =
     "usage: redlock leader [--watch] NAME\n"
     "\n"
-    "Prints what the leader of NAME announces: one line, its term, a space and the\n"
-    "value. Whoever sends something to that leader sends the term too, and the\n"
-    "leader refuses other terms than its own, for it need not lead any more.\n"
+    "Prints the announcement of the leader of NAME: one line, its term, a space and\n"
+    "the value. It may not lead any more: send the term with each request, and the\n"
+    "leader refuses other terms than its own.\n"
     "\n"
     "  --watch    go on, and print a line for each change, until a signal: a line\n"
     "             with the term 0 when nobody announces anything, and with -1 when\n"
-    "             too few masters answer to know; then stderr says why\n"
+    "             too few masters answer to know; then stderr has the reason\n"
     "\n"
-    "Bytes of the value that cannot be shown are \\xNN; with --json it is whole, but\n"
-    "for bytes that are no UTF-8.\n"
+    "Bytes of the value that cannot be shown are \\xNN. With --json the value is\n"
+    "whole, except bytes that are not UTF-8.\n"
     "\n"
     "Exit status: 0 somebody announces, 1 nobody does, 64 usage, 69 too few masters\n"
     "answer to know, 78 the list of masters is wrong, 128+N ended by signal N.\n"
@@ -104,7 +104,7 @@ static void explain_masters(struct text *out, redlock *client)
 static void say_unknown(const struct leader *leader, const redlock_leader *told)
 {
     struct text out = {0};
-    text_format(&out, "redlock: too few masters answer to know who leads");
+    text_format(&out, "redlock: the leader is not known: too few masters answer");
     if (told->text[0]) {
         text_format(&out, ": ");
         text_shown(&out, told->text, strlen(told->text));
@@ -159,7 +159,7 @@ static void on_begin(void *data)
         session_refused(&leader->session, "cannot observe", code);
 }
 
-/* Who looks once writes nothing on the masters; who watches is told of changes by them. */
+/* One look writes nothing on the masters.  A watcher registers there, to hear of changes. */
 int perform_leader(const struct options *options)
 {
     struct leader leader = {

@@ -1,6 +1,5 @@
 /*
- * list.c - who holds what, and who waits for what: the names that the masters have, and then the
- * answer of all masters about each.
+ * list.c - collects the names that the masters have, then asks all masters about each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,32 +17,30 @@
 const char list_help[] =
     "usage: redlock list [--prefix P] [--foreign] [--json]\n"
     "\n"
-    "Shows who holds what, and who waits for what: under each holder (its label, else\n"
-    "its token) the locks that it has, reads or has a permit of, on how many masters,\n"
-    "and those that it waits for. `partial` is what no quorum has: an attempt under\n"
-    "way, or the rest of one. Barriers and latches have no holder, and are not shown.\n"
+    "Shows all holders and waiters: under each holder (its label, else its token) the\n"
+    "locks that it has, reads or has a permit of, on how many masters, and the locks\n"
+    "that it waits for. `partial` means that no quorum has it: an attempt under way,\n"
+    "or the rest of one. Barriers and latches have no holder, and are not shown.\n"
     "\n"
     "  --prefix P   only names that begin with P, shown without it, as the other\n"
     "               commands name them with that --prefix\n"
-    "  --foreign    also names whose value is of other software, and may be a lock:\n"
-    "               a string of at most 256 bytes that expires. No lock can be told\n"
-    "               from other data by its value, so without this option a foreign\n"
-    "               value is shown only where one of redlock is on another master, or\n"
-    "               waits for the name\n"
+    "  --foreign    also names with a value of other software that may be a lock: a\n"
+    "               string of at most 256 bytes that expires. Without this option a\n"
+    "               foreign value is shown only if another master has a lock of\n"
+    "               redlock there, or a waiter\n"
     "\n"
-    "It goes through all keys of each master with SCAN, 250 at a time, which takes\n"
-    "about a millisecond, with one request at a time to each master, and all masters\n"
-    "at once; who takes five times as long as a quorum, and 5 s, is not waited for.\n"
-    "Only names of locks are kept. It writes nothing. What is taken or given back\n"
-    "meanwhile may be missing. Of one name at most 600 waiters, readers and permits\n"
-    "each are named, and all are counted.\n"
+    "It reads all keys of each master with SCAN, 250 at a time (about a millisecond),\n"
+    "with one request at a time to each master, and all masters at once. It does not\n"
+    "wait for a master that takes five times as long as a quorum, and 5 s. It writes\n"
+    "nothing. Locks that are taken or given back meanwhile may be missing. It names\n"
+    "at most 600 waiters, readers and permits of a name, and counts all.\n"
     "\n"
     "The user needs more rights than for a lock: those of `redlock-operator` in\n"
-    "deploy/users.acl. If it may see some names alone, give their beginning\n"
-    "with --prefix.\n"
+    "share/doc/redlock/examples/users.acl. If it may see only some names, give their\n"
+    "beginning with --prefix.\n"
     "\n"
     "Exit status: 0 a quorum of masters was looked through, 64 usage, 69 too few\n"
-    "were, or answered about some name: what they said is shown, 78 the list of\n"
+    "were, or answered about some name: their answers are shown, 78 the list of\n"
     "masters is wrong, 128+N ended by signal N.\n"
     "\n"
     "Example:\n"
@@ -134,10 +131,10 @@ static void say_troubles(const struct list *list)
         if (redlock_node_get(list->session.client, i, &node) != REDLOCK_OK)
             continue;
         if (surveyed->code != REDLOCK_OK)
-            say_at(REDLOCK_LOG_WARNING, "%s: %s; what is there alone is not shown", node.node,
-                   surveyed->why.bytes);
+            say_at(REDLOCK_LOG_WARNING, "%s: %s; names that only this master has are not shown",
+                   node.node, surveyed->why.bytes);
         if (surveyed->left_out > 0)
-            say_at(REDLOCK_LOG_WARNING, "%s: %llu names are too long, and not shown", node.node,
+            say_at(REDLOCK_LOG_WARNING, "%s: %llu names are too long and not shown", node.node,
                    (unsigned long long)surveyed->left_out);
     }
 }
@@ -158,8 +155,8 @@ static void finish(struct list *list)
     const struct options *options = list->session.options;
     if (count_surveyed(list) < list->quorum)
         listing->code = REDLOCK_E_UNAVAILABLE;
-    listing->text =
-        listing->code ? "too few masters answered to know all" : redlock_code_text(REDLOCK_OK);
+    listing->text = listing->code ? "too few masters answered: names may be missing"
+                                  : redlock_code_text(REDLOCK_OK);
     listing->client = list->session.client;
     listing->masters = list->masters;
     listing->quorum = list->quorum;
@@ -181,8 +178,8 @@ static void finish(struct list *list)
 
 static void ask_next(struct list *list);
 
-/* What changes hands while it is asked about looks like the rest of an attempt; and a master that
- * is slow, as if it had lost something. */
+/* A name that changes hands during a look seems to be the rest of an attempt, and a slow master
+ * seems to have lost it. */
 static bool is_unsettled(const redlock_look_result *result)
 {
     struct answer answer = answer_judge(result);
@@ -263,7 +260,7 @@ static void on_late(struct ev_loop *loop, ev_timer *timer, int events)
         if (surveyed->ended)
             continue;
         surveyed->code = REDLOCK_E_UNAVAILABLE;
-        text_format(&surveyed->why, "it takes far longer than the others");
+        text_format(&surveyed->why, "far slower than the others, so not waited for");
     }
     ask_all(list);
 }

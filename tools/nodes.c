@@ -16,18 +16,17 @@
 const char nodes_help[] =
     "usage: redlock nodes [--adopt] [--json]\n"
     "\n"
-    "Checks each master and says how to mend what is wrong. Each master that votes is\n"
-    "asked for a lock with a fence, on a name of its own (redlock-nodes:...), for a\n"
-    "place in the queue behind it, and to hand the lock over to that place; all is\n"
-    "released at once. Where an ACL allows only some names, give their beginning with\n"
-    "--prefix.\n"
+    "Checks each master and says how to repair it. It asks each master that votes for\n"
+    "a lock with a fence, on a name of its own (redlock-nodes:...), for a place in\n"
+    "the queue behind it, and to hand the lock over to that; then it releases all.\n"
+    "If an ACL allows only some names, give their beginning with --prefix.\n"
     "\n"
-    "Whether a master abstains is judged by --max-ttl. Only with --adopt the masters\n"
-    "are told that value: a check makes no master abstain longer.\n"
+    "It judges by --max-ttl whether a master abstains. Only with --adopt does it send\n"
+    "that value: a check makes no master abstain longer.\n"
     "\n"
     "  --adopt   let masters that abstain vote at once. A master abstains after a\n"
-    "            restart until all leases that it may have forgotten have ended. Only\n"
-    "            for masters that are new, or when nobody holds a lease.\n"
+    "            restart until all leases that it may have forgotten have ended. Use\n"
+    "            it only for new masters, or when nobody holds a lease.\n"
     "\n"
     "Exit status: 0 a quorum grants locks, or votes and could not be tried, 64 usage,\n"
     "69 no quorum does, 78 the list of masters is wrong.\n"
@@ -63,7 +62,7 @@ static const char *state_name(redlock_node_state state)
     return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
-/* What the trial has found of it counts, too. */
+/* The findings of the trial count, too. */
 static bool get_node(const struct doctor *doctor, unsigned index, redlock_node *node)
 {
     if (redlock_node_get(doctor->session.client, index, node) != REDLOCK_OK)
@@ -84,12 +83,12 @@ static void advise_on_list(struct text *out, const struct doctor *doctor)
         text_format(out, "one master: its failure stops all locks; use 3 or 5\n");
     } else if (doctor->masters < 3 * spare + 1) {
         text_format(out,
-                    "%u wrong masters that refuse stop all locks: with --spare %u use %u masters\n",
-                    spare, spare, 3 * spare + 1);
+                    "%u wrong masters that refuse stop all locks: use %u masters with --spare %u\n",
+                    spare, 3 * spare + 1, spare);
     } else if (doctor->masters % 2 == 0 && spare == 0) {
         text_format(out, "%u masters survive no more deaths than %u: use an odd number%s\n",
                     doctor->masters, doctor->masters - 1,
-                    doctor->masters > 2 ? ", or --spare 1, which costs no vote" : "");
+                    doctor->masters > 2 ? ", or --spare 1: the quorum stays the same" : "");
     }
 }
 
@@ -167,11 +166,16 @@ static void show_node(struct text *out, const redlock_node *node, const struct f
 
 static void show_tolerance(struct text *out, const struct doctor *doctor)
 {
-    text_format(out, "a quorum of %u of %u tolerates %u dead", doctor->quorum, doctor->masters,
+    text_format(out, "a quorum is %u of %u: %u may be down", doctor->quorum, doctor->masters,
                 doctor->masters - doctor->quorum);
-    text_format(out, "; with %u wrong there is still at most one holder", doctor->wrong);
+    if (doctor->wrong == 0)
+        text_format(out, ", none may lie or lose data");
+    else
+        text_format(out, ", at most one holder while no more than %u lie or lose data",
+                    doctor->wrong);
     if (doctor->session.options->spare > 0) {
-        text_format(out, " (%u beside clients without --spare), with %d wrong fences grow",
+        text_format(out,
+                    " (%u beside clients without --spare), fences grow while no more than %d do",
                     doctor->wrong_mixed, doctor->session.options->spare);
     }
     text_format(out, "\n");
@@ -183,7 +187,7 @@ static void show_verdict(struct text *out, const struct doctor *doctor)
     text_format(out, "%u of %u masters vote, %u must: ", doctor->grant, doctor->masters,
                 doctor->quorum);
     if (exit_for(code) == EXIT_NODES) {
-        text_format(out, "no locks, for %s\n", redlock_code_text(code));
+        text_format(out, "no locks, because %s\n", redlock_code_text(code));
     } else {
         text_format(out, "%s\n",
                     code != REDLOCK_OK                 ? "no locks"

@@ -31,7 +31,7 @@ static void note_refused(struct text *out, redlock *client)
     }
 }
 
-/* So many are wrong that the others are no quorum: the failure tells of all. */
+/* Without the wrong masters there is no quorum: the message of the failure names all of them. */
 static bool list_leaves_no_quorum(const struct session *session)
 {
     unsigned masters = redlock_node_count(session->client), wrong = 0;
@@ -131,11 +131,11 @@ static void note_readiness(struct text *out, const char *text)
             text_add(out, "; ", 2);
 }
 
-/* Who waits for ever for others does not see that it waits for masters. */
+/* A user who waits for ever for other holders does not see that masters are missing. */
 static void tell_of_waiting(const struct session *session)
 {
     const char *remedy = remedy_for(session->ready_text.bytes);
-    say_at(REDLOCK_LOG_WARNING, "waits, and too few masters can be asked: %s",
+    say_at(REDLOCK_LOG_WARNING, "still waiting, for too few masters answer: %s",
            session->ready_text.bytes);
     if (remedy)
         say_at(REDLOCK_LOG_WARNING, "-> %s", remedy);

@@ -34,7 +34,7 @@ struct session {
     void (*begin)(void *data);
     bool patient;
     bool hasty;    /* begins at once: the call itself waits for the masters */
-    bool looks;    /* takes nothing: the masters are not told --max-ttl */
+    bool looks;    /* takes nothing, and does not send --max-ttl */
     bool any_list; /* begin also when the list of masters is known to be wrong */
     /* Called for each signal that could end us, from the loop; NULL: signals do what they do.  A
      * signal that only means something to a running command is left out, unless `hears_all`. */
@@ -64,7 +64,7 @@ struct session {
 /* The exit status for a code of the library, as the user wants to have it. */
 int session_exit_for(const struct session *session, redlock_code code);
 
-/* False: the user was told why, and session->status is set.  `data` is for the callbacks. */
+/* False: after an error message; session->status is set.  `data` is for the callbacks. */
 bool session_open(struct session *session, const struct options *options, void *data);
 int session_run(struct session *session);
 int session_perform(struct session *session, const struct options *options, void *data);
@@ -73,7 +73,7 @@ void session_end(struct session *session, int status, int64_t patience_ms);
  * other masters are a minority, and their keys end with the ttl. */
 void session_end_released(struct session *session, int status);
 
-/* The same because of a signal, which is reported with --json; `event` may be NULL. */
+/* As session_end(), because of a signal, which --json reports; `event` may be NULL. */
 void session_end_by_signal(struct session *session, int number, const redlock_event *event);
 
 /* Tells the user of a failure: as the JSON document on stdout, else as a message with the

@@ -63,8 +63,8 @@ static void on_signal(struct ev_loop *loop, ev_signal *watcher, int events)
     signals->told(signals->data, watcher->signum);
 }
 
-/* A fault signal that another process sent is like any other signal; one from a fault of our own
- * would come back for ever, so it ends us, and the kernel ends the command. */
+/* A fault signal from another process is like any other signal.  One from a fault of our own would
+ * come back for ever: it ends us, and the kernel ends the command. */
 static void on_fault(int number, siginfo_t *facts, void *context)
 {
     (void)context;

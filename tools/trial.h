@@ -1,7 +1,7 @@
 /*
  * trial.h - asks each master alone for a lock, with a fence, on two names, and for a place in the
- * queue behind it; then it gives the lock back, so that the master hands it over to that place, and
- * tells so.  The master refuses here what it would refuse to a user, whatever the reason.
+ * queue behind it.  Then it gives the lock back, and the master hands it over to that place.  The
+ * master refuses here all that it would refuse to a user.
  *
  * The names are redlock-nodes:<random>:1 and :2, behind the prefix; they are given back at once.
  */
@@ -14,7 +14,7 @@
 #include "redlock.h"
 #include "text.h"
 
-/* What the trial found on one master. */
+/* The finding of the trial on one master. */
 struct finding {
     bool tried;           /* it was asked, and whether it grants is known */
     bool grants;          /* a lock with a fence, on several names */
@@ -47,8 +47,8 @@ struct trials {
     struct trial of[REDLOCK_MASTERS_MAX];
 };
 
-/* Tries the masters whose bits are set, with the max_ttl that each was told before; `done` is
- * called once, at once if there is none. */
+/* Tries the masters whose bits are set, each with the max_ttl that it knows.  Calls `done` once, at
+ * once if there is none. */
 void trials_begin(struct trials *trials, const struct options *options, struct ev_loop *loop,
                   redlock *known, unsigned masters, void (*done)(void *data), void *data);
 void trials_free(struct trials *trials);

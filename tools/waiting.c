@@ -9,12 +9,12 @@
 #include "say.h"
 #include "votes.h"
 
-/* A shorter wait is not told. */
-#define FIRST_S 0.5
-#define THEN_S  1.0
-#define ALONE_S 5.0 /* nobody looks on: the owner only tells others */
+#define FIRST_S    0.5 /* a shorter wait is not shown */
+#define THEN_S     1.0
+#define ALONE_S    5.0 /* nobody looks on: the owner only tells others */
+#define RENEWED_MS 200 /* an end that is later by less is the same end, read at another moment */
 
-/* ---- What is told ------------------------------------------------------- */
+/* ---- The lines ---------------------------------------------------------- */
 
 static void show_permits(struct text *out, const redlock_look_result *result)
 {
@@ -42,15 +42,38 @@ static void show_holder(struct text *out, const redlock_look_result *result)
     }
 }
 
-static void show_left(struct text *out, const redlock_look_result *result)
+/* One look cannot tell whether the holder renews: two of them see its lease end later.  A holder
+ * renews each third of the ttl, so one that has not done so in half of it renews no more. */
+static void note_renewal(struct waiting *waiting, const redlock_look_result *result)
+{
+    struct holding holdings[REDLOCK_MASTERS_MAX];
+    bool held = result->code == REDLOCK_OK && look_holdings(result, holdings) > 0;
+    const char *holder = held && holder_is_ours(holdings[0].holder) ? holdings[0].holder : "";
+    int64_t left = held ? holdings[0].remaining_ms : -1, ends = boot_ms() + left;
+    if (waiting->holder.length == 0 || strcmp(waiting->holder.bytes, holder) != 0) {
+        waiting->holder.length = 0;
+        text_add(&waiting->holder, holder, strlen(holder));
+        waiting->longest_ms = left;
+        waiting->renews = false;
+    } else if (ends > waiting->ends + RENEWED_MS) {
+        waiting->renews = true;
+    }
+    waiting->ends = ends;
+    waiting->longest_ms = left > waiting->longest_ms ? left : waiting->longest_ms;
+    waiting->renews &= left > waiting->longest_ms / 2;
+}
+
+static void show_left(struct text *out, const struct waiting *waiting,
+                      const redlock_look_result *result)
 {
     struct holding holdings[REDLOCK_MASTERS_MAX];
     char span[DURATION_SIZE];
     bool held = result->code == REDLOCK_OK && look_holdings(result, holdings) > 0;
     if (held && holdings[0].remaining_ms >= 0)
-        text_format(out, " (%s left)", duration_show(span, holdings[0].remaining_ms));
+        text_format(out, " (ttl %s%s)", duration_show(span, holdings[0].remaining_ms),
+                    waiting->renews ? ", renewed" : "");
     else if (held && holdings[0].remaining_ms == -2)
-        text_format(out, " (for ever)");
+        text_format(out, " (no ttl)");
 }
 
 static void show_place(struct text *out, const redlock_lease *lease)
@@ -64,7 +87,7 @@ static void show_place(struct text *out, const redlock_lease *lease)
         text_format(out, ", %u ahead of us", place.position);
 }
 
-/* Lines that stay: only what does not change at each look, and only when it has changed. */
+/* Lines that stay have only parts that last, and come only when these have changed. */
 static void tell_change(struct waiting *waiting, const struct text *now)
 {
     if (waiting->told.length == 0 || strcmp(now->bytes, waiting->told.bytes) != 0) {
@@ -81,7 +104,7 @@ static void tell_now(struct waiting *waiting, const redlock_look_result *result)
     struct text line = {0};
     text_format(&line, "redlock: waiting %s, ", duration_show(span, boot_ms() - waiting->since));
     show_holder(&line, result);
-    show_left(&line, result);
+    show_left(&line, waiting, result);
     show_place(&line, waiting->lease);
     text_format(&line, ": "); /* last, for it may be long, and the line is cut */
     names_show(&line, options->names, options->names_count);
@@ -103,6 +126,7 @@ static void on_seen(redlock_look *look, const redlock_look_result *result, void 
     const struct options *options = waiting->session->options;
     struct text now = {0};
     waiting->question = NULL;
+    note_renewal(waiting, result);
     show_holder(&now, result);
     show_place(&now, waiting->lease);
     if (options->verbose)
@@ -154,4 +178,5 @@ void waiting_stop(struct waiting *waiting)
     redlock_look_free(waiting->question);
     say_line_end();
     text_free(&waiting->told);
+    text_free(&waiting->holder);
 }

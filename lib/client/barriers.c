@@ -81,17 +81,17 @@ static redlock_code check_longest(redlock *client)
     usec longest = MS(client->config.max_ttl_ms);
     if (longest / 2 > quorum_drift(longest, client->config.drift_ppm))
         return REDLOCK_OK;
-    return client_fail(client, REDLOCK_E_TTL,
-                       "a max_ttl_ms of %lld is too short for barriers: what a master says counts "
-                       "for half of it, less the clock drift",
-                       (long long)client->config.max_ttl_ms);
+    return client_fail(
+        client, REDLOCK_E_TTL,
+        "max_ttl_ms %lld is too short for barriers: clock drift takes more than half",
+        (long long)client->config.max_ttl_ms);
 }
 
 /* The token is read when the numbers beside it were found to be in range. */
 static redlock_code check_barrier_options(redlock *client, const redlock_barrier_options *o)
 {
     if (o->parties < 1 || o->parties > REDLOCK_PARTIES_MAX)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "a barrier is for 1 to %d parties, not %lld",
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a barrier has 1 to %d parties, not %lld",
                            REDLOCK_PARTIES_MAX, (long long)o->parties);
     if (o->generation < 0 || o->generation > REDLOCK_GENERATION_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a generation is 0 to 2^53, and not %lld",
@@ -111,7 +111,8 @@ static redlock_code read_barrier_options(redlock *client, const redlock_barrier_
     if (code)
         return code;
     if (!options)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "a barrier has no options: say its parties");
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "redlock_barrier_options are missing: set parties");
     if (!sized_take(&options_kind, o, options))
         return client_fail_size(client, &options_kind, options->size);
     o->ttl_ms = o->ttl_ms ? o->ttl_ms : TTL_MS_USUAL;
@@ -163,7 +164,8 @@ redlock_code redlock_barrier_leave(redlock_barrier *party)
     if (!client_is_usable(client))
         return REDLOCK_E_FORKED;
     if (party->told || party->task.leaves)
-        return client_fail(client, REDLOCK_E_STATE, "the party has left, or was told how it ended");
+        return client_fail(client, REDLOCK_E_STATE,
+                           "the party leaves already, or its result has come");
     task_calls_leave(&party->task);
     return REDLOCK_OK;
 }

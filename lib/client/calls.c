@@ -65,7 +65,7 @@ static redlock_code take_names(redlock *client, const redlock_name *names, size_
                                redlock_name *to)
 {
     if (!names || count == 0 || count > REDLOCK_NAMES_MAX)
-        return client_fail(client, REDLOCK_E_NAME, "a lease is about 1 to %d names, not %zu",
+        return client_fail(client, REDLOCK_E_NAME, "a lease has 1 to %d names, not %zu",
                            REDLOCK_NAMES_MAX, count);
     for (size_t i = 0; i < count; i++) {
         redlock_code code = take_name(client, names, i, &to[i]);
@@ -85,7 +85,8 @@ redlock_code calls_check_token(redlock *client, const char *token)
     if (!token || !*token || strlen(token) > TOKEN_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a token is 1 to %d bytes long", TOKEN_MAX);
     if (strcmp(token, REDLOCK_READERS) == 0) /* else it would stand for all readers */
-        return client_fail(client, REDLOCK_E_ARGUMENT, "%s is nobody's token", token);
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "%s is no token: it stands for all readers or permits", token);
     return REDLOCK_OK;
 }
 
@@ -146,11 +147,10 @@ static redlock_code check_permits(redlock *client, const redlock_name *names, si
     if (!terms->permits)
         return REDLOCK_OK;
     if (token)
-        return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "a permit cannot be taken over by its token");
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a permit cannot be attached by its token");
     if (count > 1)
         return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "permits are of one name, not of %zu: ask for one lease for each name",
+                           "a permit has one name, not %zu: ask for one lease for each name",
                            count);
     if (terms->shared || names[0].mode == REDLOCK_SHARED)
         return client_fail(client, REDLOCK_E_ARGUMENT,
@@ -232,8 +232,9 @@ static bool any_is_slot(const redlock_name *names, size_t count)
 static redlock_code refuse_slots(redlock *client, const redlock_name *names, size_t count)
 {
     if (any_is_slot(names, count))
-        return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "a permit is asked for by options.permits, and its slot is found");
+        return client_fail(
+            client, REDLOCK_E_ARGUMENT,
+            "REDLOCK_SLOT cannot be acquired: set options.permits, and the library finds a slot");
     return REDLOCK_OK;
 }
 
@@ -293,8 +294,9 @@ redlock_code redlock_attach(redlock *client, redlock_lease **lease, const redloc
     if (!code)
         code = terms_read(client, options, &terms);
     if (!code && terms.fence)
-        code = client_fail(client, REDLOCK_E_ARGUMENT,
-                           "a lease taken over keeps the fence that its first holder was told");
+        code = client_fail(
+            client, REDLOCK_E_ARGUMENT,
+            "options.fence is refused: only the first holder of a lease knows its fence");
     terms.wait = 0;
     if (!code)
         code = new_lease(client, lease, taken, count, &terms, token);
@@ -505,13 +507,14 @@ redlock_code redlock_lease_detach(redlock_lease *lease)
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
     if (!is_held(lease))
-        return client_fail(lease->client, REDLOCK_E_STATE, "only a lease that is held can be left");
+        return client_fail(lease->client, REDLOCK_E_STATE,
+                           "only a lease that is held can be detached");
     if (lease->slot >= 0)
         return client_fail(lease->client, REDLOCK_E_STATE,
-                           "a permit cannot be left: nobody could take it over");
+                           "a permit cannot be detached: no process could attach it");
     if (lease_was_changed(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE))
         return client_fail(lease->client, REDLOCK_E_STATE,
-                           "a lease that was downgraded or upgraded cannot be left");
+                           "a lease that was downgraded or upgraded cannot be detached");
     if (lease_leave(core_of(lease)))
         pump_write(lease->client); /* from now on no renewal of it is written */
     forget_lease(lease, OP_DETACH);

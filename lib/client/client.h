@@ -85,14 +85,14 @@ struct redlock_lease {
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
     int32_t extend_ttl : 28;                 /* ms: a day at most */
     bool asked : 1, untold : 1;              /* the lease is in that queue */
-    bool lost : 1;                           /* LOST was told */
-    bool told : 1;                           /* an outcome was told */
+    bool lost : 1;                           /* LOST was reported */
+    bool told : 1;                           /* an outcome was reported */
     union {
-        int16_t slot;   /* since ACQUIRED was told; -1: none */
-        int16_t tokens; /* inspects: the most that a master is to tell in each list */
+        int16_t slot;   /* since ACQUIRED was reported; -1: none */
+        int16_t tokens; /* inspects: most tokens in each list of a master */
     };
     uint8_t operations;
-    bool ended : 1;    /* NOT_ACQUIRED, RELEASED or the result of a look was told */
+    bool ended : 1;    /* NOT_ACQUIRED, RELEASED or the result of a look was reported */
     bool released : 1; /* a release was asked for, or there is nothing to release */
     bool reads : 1;    /* it has one name, which it wants shared */
     bool permit : 1;   /* it is to be one of the permits of a name */
@@ -144,13 +144,13 @@ struct redlock {
 
     struct lease_queue left, releases, asked, looks; /* with calls to carry out; see queues.h */
     bool misplaced;          /* `asked` or `looks` has leases that belong into another */
-    unsigned looking;        /* leases that inspect, and whose end was not told yet */
+    unsigned looking;        /* leases that inspect, and whose end was not reported yet */
     unsigned looks_room;     /* how many may inspect beside one, for now; see queues.h */
     unsigned looks_forgiven; /* how many that fail go again; see queues.h */
     bool look_was_dear;      /* since a look began last, one was */
     usec quickest_look[REDLOCK_MASTERS_MAX]; /* the least time that each master took; 0: unknown */
     struct lease_queue untold, cancelled;    /* with outcomes to tell; in the next round */
-    redlock_lease *telling;                  /* the lease whose outcomes are being told */
+    redlock_lease *telling;                  /* the lease whose outcomes are being reported */
     uint32_t adopt;                          /* a bit for each master to be adopted */
     struct client_task *tasks;
     bool tasks_asked, tasks_untold; /* of any of them */
@@ -160,11 +160,11 @@ struct redlock {
     void (*on_ready)(redlock *, redlock_code, const char *, void *);
     void (*on_log)(redlock_level, const char *, void *);
     void (*on_node)(redlock *, unsigned, void *);
-    uint32_t changed; /* a bit for each master whose change is to be told */
+    uint32_t changed; /* a bit for each master with a change to report */
     redlock_level log_level;
     void *data;
 
-    bool ready; /* on_ready is to be called */
+    bool ready; /* on_ready is due */
     bool pumping, logging, dying;
     bool close_asked, closing, closed, closed_told;
     usec close_by;

@@ -82,7 +82,7 @@ static void add_words(struct words *words, const char *format, ...)
         cut(words);
 }
 
-/* The same without the cost of a format, as each ACQUIRED comes by here. */
+/* As add_words(), without the cost of a format: each ACQUIRED comes by here. */
 static void add_plain(struct words *words, const char *text)
 {
     if (is_full_of_words(words))
@@ -265,13 +265,13 @@ static void say_holder(struct words *words, const redlock *client, const struct 
     say_who(words, named->holder, sharers);
     add_words(words, " on %u of %u masters", on, client->masters);
     if (on <= client->config.spare)
-        add_plain(words, ", which may be wrong,");
+        add_plain(words, ", which may be wrong");
     bool is_of_many = strcmp(named->holder, REDLOCK_PERMITS) == 0;
     if (left >= 0)
-        add_words(words, "%s for %.1f s more", is_of_many ? ", the first" : "",
+        add_words(words, ", %sttl %.1f s unless renewed", is_of_many ? "the first with " : "",
                   (double)left / 1000);
     else if (named->remaining_ms == -2)
-        add_words(words, ", which never expires");
+        add_plain(words, ", no ttl: it never expires");
 }
 
 /* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */
@@ -292,7 +292,7 @@ static void say_not_acquired(struct words *words, const redlock *client, const r
 static void say_lost(struct words *words, const redlock *client, const redlock_event *event)
 {
     if (event->code == REDLOCK_E_GONE)
-        add_plain(words, "lost, nobody knows since when: ");
+        add_plain(words, "lost, not known since when: ");
     else
         add_words(words, "lost, %lld ms %s its end: ",
                   (long long)(event->ends_ms < 0 ? -event->ends_ms : event->ends_ms),
@@ -305,7 +305,7 @@ static void say_released(struct words *words, const redlock *client, const redlo
                          const redlock_event *event)
 {
     bool was_lost = event->code == REDLOCK_E_GONE && lease->lost;
-    add_plain(words, was_lost      ? "released what was left of it; it had been lost before"
+    add_plain(words, was_lost      ? "released the rest; it was lost before"
                      : event->code ? redlock_code_text(event->code)
                                    : "released");
     say_troubles(words, client);

@@ -15,7 +15,7 @@ void event_fill(redlock *client, const redlock_lease *lease, const struct outcom
                 redlock_event *event);
 /* Of a name that more than one may have: how many do, as far as the masters told that. */
 struct sharers {
-    const char *readers; /* is said where the number of readers was not told */
+    const char *readers; /* said if the number of readers is not known */
     unsigned reading, permits, permits_out;
 };
 /* Says in words who has a name, by client->votes; the text is the client's, as that of an event. */

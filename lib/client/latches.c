@@ -77,7 +77,7 @@ static redlock_code check_id(redlock *client, const char *what, const char *id)
 {
     size_t length = id ? strlen(id) : 0;
     if (id && (length < 1 || length > LATCH_ID_MAX))
-        return client_fail(client, REDLOCK_E_ARGUMENT, "%s is 1 to %d bytes, and not %zu", what,
+        return client_fail(client, REDLOCK_E_ARGUMENT, "%s has 1 to %d bytes, not %zu", what,
                            LATCH_ID_MAX, length);
     for (size_t i = 0; i < length; i++)
         if (id[i] <= ' ' || id[i] > '~')
@@ -95,7 +95,7 @@ static redlock_code check_numbers(redlock *client, const redlock_latch_options *
                            (long long)o->arrivals);
     if (o->life_ms < LIFE_LEAST || o->life_ms > REDLOCK_LATCH_LIFE_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT,
-                           "a latch lives for 1 s to 30 days, and not for %lld ms",
+                           "a latch lives for 1 s to 30 days, not for %lld ms",
                            (long long)o->life_ms);
     return REDLOCK_OK;
 }
@@ -103,9 +103,11 @@ static redlock_code check_numbers(redlock *client, const redlock_latch_options *
 static redlock_code check_ids(redlock *client, const redlock_latch_options *o, enum latch_call call)
 {
     if (o->id && call == LATCH_CREATE)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "a latch that is made gets a new id");
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "options.id is not for redlock_latch_create(), which makes a new id");
     if (o->arrival && call != LATCH_ARRIVE)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "only who arrives has an arrival");
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "options.arrival is for redlock_latch_arrive() alone");
     redlock_code code = check_id(client, "the id of a latch", o->id);
     return code ? code : check_id(client, "an arrival", o->arrival);
 }
@@ -214,7 +216,8 @@ redlock_code redlock_latch_cancel(redlock_latch *latch)
     if (!client_is_usable(client))
         return REDLOCK_E_FORKED;
     if (latch->told || latch->task.leaves)
-        return client_fail(client, REDLOCK_E_STATE, "the call has been told, or cancelled");
+        return client_fail(client, REDLOCK_E_STATE,
+                           "the call is cancelled already, or its result has come");
     task_calls_leave(&latch->task);
     return REDLOCK_OK;
 }

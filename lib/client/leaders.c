@@ -36,10 +36,10 @@ static redlock_code check_announce(redlock_lease *lease, const void *value, size
         return client_fail(client, REDLOCK_E_STATE, "only a lease that is held can announce");
     if (!lease_fence(core_of(lease)))
         return client_fail(client, REDLOCK_E_STATE,
-                           "a lease without a fence has no term: ask for it with `fence`");
+                           "a lease without a fence has no term: acquire it with options.fence");
     if (names->count != 1 || lease->slot >= 0)
         return client_fail(client, REDLOCK_E_STATE,
-                           "a lease on one name alone can announce, and no permit");
+                           "a lease can announce if it has one name and is no permit");
     if (redlock_lease_is_shared(lease))
         return client_fail(client, REDLOCK_E_STATE,
                            "a shared lease cannot announce: others have the name too");
@@ -49,7 +49,7 @@ static redlock_code check_announce(redlock_lease *lease, const void *value, size
     return REDLOCK_OK;
 }
 
-/* No more is told of a lease once its end was asked for. */
+/* Reports nothing of a lease once its end was asked for. */
 static bool tell_announced(redlock *client, struct client_task *task)
 {
     redlock_lease *lease = ((struct announcer *)(void *)task)->lease;

@@ -30,10 +30,11 @@ static void log_change(redlock *client, unsigned master, enum login_change chang
     const char *node = client->addresses[master].shown;
     uint32_t bit = 1U << master;
     if (change == LOGIN_NEW)
-        client_log(client, REDLOCK_LOG_INFO, "%s: %s has another login for it, which is tried",
-                   node, client->nodes_file);
+        client_log(client, REDLOCK_LOG_INFO, "%s: trying the new login that %s has for it", node,
+                   client->nodes_file);
     else if (change == LOGIN_UNKNOWN && !(client->login_stays & bit))
-        client_log(client, REDLOCK_LOG_WARNING, "%s: denies the login, which stays: %s", node, why);
+        client_log(client, REDLOCK_LOG_WARNING, "%s: denies the login, and there is no other: %s",
+                   node, why);
     client->login_stays &= ~bit;
     client->login_stays |= change == LOGIN_UNKNOWN ? bit : 0;
 }

@@ -24,7 +24,7 @@ static void put_line(struct page *page, const char *format, ...)
         page->length += (size_t)length;
 }
 
-/* What is in seconds is called so, and OpenMetrics wants to be told so too. */
+/* OpenMetrics wants the unit of seconds in the name, and in a line of its own. */
 static void put_head(struct page *page, const char *name, const char *type, bool seconds,
                      const char *help)
 {
@@ -119,8 +119,7 @@ static void put_round_trip(struct page *page, const redlock_node *node)
     put_line(page, "%.6f\n", (double)node->rtt_us / 1e6);
 }
 
-/* With a sign in any case: our clock is read anew, and the length is told in one call and needed in
- * the next. */
+/* Always with a sign: the clock is read again for the next call, and the length must not change. */
 static void put_offset(struct page *page, const redlock_node *node)
 {
     if (node->uptime_s < 0) /* it has not been met */

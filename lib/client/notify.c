@@ -34,8 +34,8 @@ static void end_flood(redlock *client, unsigned master)
     subscriber->paused_until = now + pause_of_subscriber(subscriber);
     link_close(subscriber->link);
     client_log(client, REDLOCK_LOG_WARNING,
-               "%s: sends more notifications than it was asked for: not heard for %lld s, waiters "
-               "look each second",
+               "%s: sends more notifications than were asked for: ignored for %lld s; waiters ask "
+               "it each second",
                client->addresses[master].shown,
                (long long)pause_of_subscriber(subscriber) / 1000000);
 }
@@ -68,7 +68,7 @@ static void tell_subscription(redlock *client, const struct event *event)
     if (event->kind == EVENT_SUBSCRIBED)
         client_log(client, REDLOCK_LOG_DEBUG, "%s: tells of grants", node);
     else if (is_denied && !subscriber->denied)
-        client_log(client, REDLOCK_LOG_WARNING, "%s: %s; waiters look each second", node,
+        client_log(client, REDLOCK_LOG_WARNING, "%s: %s; waiters ask it each second", node,
                    event->text);
     subscriber->denied |= is_denied;
 }

@@ -12,7 +12,7 @@ void notify_subscribe(redlock *client, unsigned master);
 void notify_probe(redlock *client, unsigned master);
 void notify_end(redlock *client, unsigned master);
 
-/* A QUEUE request was sent to the master: it may push so many messages for it. */
+/* A QUEUE request was sent to the master, which may push up to `messages` for it. */
 void notify_expect(redlock *client, unsigned master, unsigned messages);
 
 /* Delivers the pushes that have already come. */

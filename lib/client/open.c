@@ -17,13 +17,14 @@ static void warn_of_numbers(redlock *client)
     unsigned masters = client->masters, spare = client->config.spare;
     if (masters < 3 * spare + 1)
         client_log(client, REDLOCK_LOG_WARNING,
-                   "spare %u of %u masters: %u that refuse stop all locks; it takes %u masters to "
-                   "go on without them",
+                   "spare %u of %u masters: %u wrong masters that refuse stop all locks; use %u "
+                   "masters",
                    spare, masters, spare, 3 * spare + 1);
     else if (masters % 2 == 0 && !spare)
-        client_log(client, REDLOCK_LOG_WARNING,
-                   "%u masters: an even number survives no more deaths than %u; use an odd one%s",
-                   masters, masters - 1, masters > 2 ? ", or spare 1, which costs no vote" : "");
+        client_log(
+            client, REDLOCK_LOG_WARNING,
+            "%u masters: an even number survives no more deaths than %u; use an odd number%s",
+            masters, masters - 1, masters > 2 ? ", or spare 1: the quorum stays the same" : "");
 }
 
 static void start_client(redlock *client)

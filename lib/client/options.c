@@ -106,7 +106,7 @@ static redlock_code check_spare(const struct engine_config *config, char *why, s
         return REDLOCK_OK;
     char text[160];
     snprintf(text, sizeof text,
-             "spare %u takes %u masters or more, and %u %s listed: none of them could be missed",
+             "spare %u needs at least %u masters, and %u %s listed: none of them could fail",
              config->spare, quorum_least_masters(config->spare), config->masters,
              config->masters == 1 ? "is" : "are");
     return refuse_options(why, size, REDLOCK_E_ARGUMENT, text);
@@ -140,7 +140,7 @@ static redlock_code take_nodes(redlock *client, const char *nodes, char *why, si
         return refuse_options(
             why, size, REDLOCK_E_NODES,
             "no masters given: set options.nodes or REDLOCK_NODES to a list such as "
-            "redis://10.0.0.1:6379,redis://10.0.0.2:6379,redis://10.0.0.3:6379");
+            "redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3");
     int count = addresses_parse(client->addresses, REDLOCK_MASTERS_MAX, nodes, why, size);
     if (count < 1)
         return count == ADDRESSES_NO_MEMORY ? REDLOCK_E_MEMORY : REDLOCK_E_NODES;

@@ -13,8 +13,8 @@
 /* Rounds of the pump before other watchers of the loop get their turn. */
 #define PUMP_ROUNDS       64
 #define DEADLINES_A_ROUND 1024
-/* Calls before the loop writes what they send, and reads: the time that a master has for its answer
- * runs from the call, and a master cannot answer what it has not been sent. */
+/* Calls before the loop writes their requests, and reads.  A master's time to answer runs from the
+ * call, and a master cannot answer a request that was not sent. */
 #ifndef CALLS_A_TURN /* the users of the simulator make few calls: it has a variable here */
 #define CALLS_A_TURN 1024
 #endif
@@ -33,7 +33,7 @@ static bool pump_links(redlock *client)
 
 /* ---- calls that the user made ---------------------------------------------- */
 
-/* Of one that is freed no end is told.  It may not have begun. */
+/* The end of a freed one is not reported.  It may not have begun. */
 static void count_looks(const redlock_lease *lease, unsigned operations)
 {
     bool freed = operations & OP_FREE, begins = operations & OP_INSPECT;
@@ -82,10 +82,10 @@ static unsigned carry_out_looks(redlock *client, unsigned room)
     return room;
 }
 
-/* What was detached must be renewed no more, as another process may give it back at any time; and
- * to leave a lease sends nothing.  Releases come before the others, so that the releases for one
- * master go in one command, but not all, as more may come for ever.  The calls about one lease keep
- * their order; calls about two leases have no order to keep. */
+/* Detached leases come first: the library must not renew them, as another process may give them
+ * back at any time; and they send nothing.  Releases come before the rest, so that the releases for
+ * one master go in one command, but not all, as more may come for ever.  The calls about one lease
+ * keep their order; calls about two leases have none. */
 static bool carry_out_calls(redlock *client)
 {
     bool any = queues_have_calls(client);
@@ -154,7 +154,7 @@ static bool wake_all(redlock *client)
 
 /* ---- telling.  Each function calls the user once; false if there is nothing to tell. ---- */
 
-/* One that others made late, maybe, is not told: it goes again. */
+/* A look that others made late, perhaps, is not reported: it goes again. */
 static bool repeat_look(redlock *client, redlock_lease *lease, const struct outcome *outcome)
 {
     bool again = outcome->cause == CAUSE_UNAVAILABLE && client->looks_forgiven;
@@ -193,7 +193,7 @@ static usec time_of_telling(redlock *client)
     return client_look(client);
 }
 
-/* A lease whose release was asked for before an outcome was told is cancelled first. */
+/* A lease that is released before its outcome was reported is cancelled first. */
 static bool must_wait(const redlock_lease *lease)
 {
     return lease->operations & OP_RELEASE && !lease->told;
@@ -204,8 +204,8 @@ static bool is_outcome_wanted(const redlock_lease *lease)
     return !(lease->operations & (OP_FREE | OP_DETACH));
 }
 
-/* Tells all outcomes of one lease, then those of the next lease.  No more is told of a lease that
- * a callback frees. */
+/* Reports all outcomes of one lease, then those of the next one; nothing of a lease that a callback
+ * frees. */
 static bool tell_lease(redlock *client)
 {
     struct outcome outcome;

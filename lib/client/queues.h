@@ -18,8 +18,11 @@
 #define LOOK_DEAR      MS(10) /* the shortest time for an answer is 50 ms */
 
 /* Both do nothing if the lease is in that queue already.  A lease with calls to carry out is in one
- * of four queues: if it is detached, or is freed after its end or while it inspects, in `left`, if
- * it is released in `releases`, if it is to inspect in `looks`, else in `asked`. */
+ * of four queues:
+ *   left      it is detached, or freed after its end or while it inspects
+ *   releases  it is released
+ *   looks     it begins to inspect
+ *   asked     all else */
 void queue_asked(redlock *client, redlock_lease *lease);
 void queue_untold(redlock *client, redlock_lease *lease);
 

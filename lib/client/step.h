@@ -1,10 +1,10 @@
 /*
  * step.h - an event → the core, with the time, and with random bytes if it may draw a token.
  *
- * The clock is looked at once for all replies that were read together (by the link), once for the
- * calls that are carried out together, once for the deadlines that are due together, and afresh for
- * each outcome that is told.  So the core's time is never ahead of the clock, and no reply was read
- * after the look by which it is judged; see rule V14 in doc/design/validity.md.
+ * The clock is read once for all replies that the link read together, once for calls that are
+ * carried out together, and once for deadlines that are due together.  It is read again for each
+ * outcome.  So the core's time is never ahead of the clock, and no reply was read after the time by
+ * which it is judged.  See rule V14 in doc/design/validity.md.
  */
 #ifndef REDLOCK_CLIENT_STEP_H
 #define REDLOCK_CLIENT_STEP_H

@@ -1,6 +1,5 @@
 /*
- * task_calls.h - a call about a task: checks it, makes the task, and leaves to the pump what is to
- * be carried out.
+ * task_calls.h - a call about a task: checks it, makes the task, and leaves the rest to the pump.
  */
 #ifndef REDLOCK_CLIENT_TASK_CALLS_H
 #define REDLOCK_CLIENT_TASK_CALLS_H

@@ -13,10 +13,10 @@ struct client_task {
     struct task *core;
     /* Calls the user, if there is news to tell; else false. */
     bool (*tell)(redlock *client, struct client_task *task);
-    bool asked;  /* EVENT_TASK_BEGIN is to be carried out */
-    bool leaves; /* EVENT_TASK_LEAVE is to be carried out */
+    bool asked;  /* EVENT_TASK_BEGIN is due */
+    bool leaves; /* EVENT_TASK_LEAVE is due */
     bool untold; /* there was news */
-    bool owes;   /* its user is told how it ended, also when the client closes */
+    bool owes;   /* its user gets a result, also when the client closes */
     bool freed;
 };
 

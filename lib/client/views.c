@@ -107,8 +107,8 @@ static unsigned count_permits(const struct sight *sight)
     return (unsigned)quorum_vouched(told, count, sight->result.spare);
 }
 
-/* As many as a quorum of masters may say: permits are taken and given back on one after the other,
- * and a master that did not answer may say as many as the others. */
+/* The number that a quorum of masters may have.  Permits are taken and given back on one master
+ * after the other, and a silent master may have as many as the others. */
 static unsigned count_permits_out(const struct sight *sight)
 {
     usec out[REDLOCK_MASTERS_MAX];

@@ -8,10 +8,10 @@
 
 /* Keeps the crowds that the reply to a PEEK names. */
 void views_note(redlock *client, const struct event *event);
-/* Frees those of a lease that is to be freed. */
+/* Frees those of a lease, before it is freed. */
 void views_forget(redlock_lease *lease);
 
-/* What the user of a look is told. */
+/* The result of a look for its user. */
 struct sight {
     redlock_look_result result;
     redlock_view views[REDLOCK_MASTERS_MAX];

@@ -96,12 +96,12 @@ class Barrier(ClusterCase):
         result = self.redlock("barrier", "--parties", "3", self.name, status=75)
         self.assertEqual(result.err,
                          f"redlock: {self.name}: not passed: this generation is for 2 parties, not "
-                         "for 3: give all the same --parties, or a generation that was not used\n")
+                         "for 3: use the same --parties everywhere, or an unused generation\n")
         quiet = self.redlock("barrier", "-q", "--parties", "3", self.name, status=75)
         self.assertEqual(quiet.err, "")
         back = self.redlock("barrier", "-q", "--parties", "3", "--token", "mine", self.name, status=69)
         self.assertIn("undecided, others may have passed: this generation is for 2 parties, not for 3; "
-                      "give all the same --parties, and come back with --token mine", back.err)
+                      "use the same --parties everywhere, and come back with --token mine", back.err)
         self.redlock("barrier", "--parties", "2", self.name, status=0)
         self.finish(job, 0)
 
@@ -122,7 +122,7 @@ class Barrier(ClusterCase):
                                 (("--parties", "2x", "a"), "'2x' is not a number"),
                                 (("a",), "--parties is missing"),
                                 (("--parties", "2"), "no name given"),
-                                (("--parties", "2", "a", "b"), "a barrier has one name, not 2"),
+                                (("--parties", "2", "a", "b"), "`redlock barrier` takes one name, not 2"),
                                 (("--parties", "2", "--generation", "-1", "a"), "from 0 to"),
                                 (("--parties", "2", "--token", "two words", "a"), "without spaces"),
                                 (("--parties", "2", "--ttl", "1h", "a"), "above --max-ttl"),
@@ -140,7 +140,7 @@ class Barrier(ClusterCase):
         with said.open("w") as file:
             job = self.spawn("barrier", "--parties", "2", "--nodes", "redis://127.0.0.1:1", self.name,
                              stderr=file)
-        until(lambda: "waits, and too few masters can be asked: 127.0.0.1:1: " in said.read_text(),
+        until(lambda: "still waiting, for too few masters answer: 127.0.0.1:1: " in said.read_text(),
               "it says so")
         self.terminate(job)
         self.assertIn("not passed: 0 of 2 parties arrived; 127.0.0.1:1: ", said.read_text())
@@ -215,7 +215,7 @@ class Sleeper(ClusterCase):
     def assert_over(self, result, outcome):
         """Between the two parts it names the silent masters."""
         said = f"redlock: {self.name}: {outcome}: this generation is over, 2 was passed"
-        advice = ": give a generation above that\n"
+        advice = ": use a later generation\n"
         self.assertEqual((result.err[:len(said)], result.err[-len(advice):]), (said, advice))
 
     def test_a_generation_that_is_over(self):
@@ -247,7 +247,7 @@ class Sleeper(ClusterCase):
         self.redlock(*self.barrier(last, parties="1"), status=0)
         over = self.redlock(*self.barrier(1), status=75)
         self.assertIn("this generation is over, 9007199254740992 was passed", over.err)
-        self.assertTrue(over.err.endswith(": give another name, as there is no later one\n"), over.err)
+        self.assertTrue(over.err.endswith(": use another name, for this is the last generation\n"), over.err)
 
     def test_what_was_passed_is_no_lock(self):
         self.redlock(*self.barrier(1, parties="1"), status=0)

@@ -55,10 +55,10 @@ class Doctor(Case):
 class Down(Doctor):
     def test_cluster_mode(self):
         server = self.server("cluster-enabled yes")
-        self.refused(server.uri(), "is in cluster mode", "locks need independent masters")
+        self.refused(server.uri(), "is in cluster mode", "use independent masters")
         server.cli("CLUSTER", "ADDSLOTS", *range(16384))
         until(lambda: "cluster_state:ok" in server.cli("CLUSTER", "INFO"), "it serves all slots")
-        self.refused(server.uri(), "is in cluster mode", "locks need independent masters")
+        self.refused(server.uri(), "is in cluster mode", "use independent masters")
         told = self.redlock("lock", "a", "--nodes", server.uri(), status=78).err
         self.assertIn("is in cluster mode: list independent masters only", told)
 
@@ -138,7 +138,7 @@ class Down(Doctor):
         server = self.server(f"aclfile {ACL}", login=ADMIN)
         server.cli("ACL", "SETUSER", "redlock", "-info")
         self.down(server.uri(LOGIN), "has no permissions to run the 'info' command",
-                  "deploy/users.acl")
+                  "examples/users.acl")
 
 
 class Refuses(Doctor):
@@ -177,7 +177,7 @@ class Refuses(Doctor):
         self.redlock("nodes", "--adopt", "--nodes", server.uri(LOGIN), status=0)
         found = self.examine(server.uri(LOGIN), status=0)
         self.assertEqual((found["state"], found["grants"]), ("up", None))
-        self.assertIn("give a prefix that the user may use, with --prefix", found["advice"][0])
+        self.assertIn("use --prefix with a prefix that the user may use", found["advice"][0])
         self.assertIn("1 of 1 masters vote, 1 must: whether locks work is not known, for", self.told)
         self.assertIn("whether locks work is not known", self.text)
         self.assertNotIn("locks work\n", self.told)

@@ -47,7 +47,7 @@ class Latch(ClusterCase):
     def test_a_name_has_one_latch(self):
         first = self.make(2)
         result = self.redlock("latch", "create", "--arrivals", "5", self.name, status=75)
-        self.assertIn(f"a latch already, for 2 arrivals: its id is {first}", result.err)
+        self.assertIn(f"a latch already: it waits for 2 arrivals, its id is {first}", result.err)
         self.arrive("--id", first)
         result = self.arrive("--id", "another", status=76)
         self.assertIn("there is no such latch", result.err)
@@ -86,8 +86,8 @@ class Latch(ClusterCase):
 
     def test_bad_input(self):
         for says, arguments in (
-                ("say what to do", ()),
-                ("cannot 'open' a latch", ("open", "x")),
+                ("no latch command given", ()),
+                ("unknown: latch open. Commands: create", ("open", "x")),
                 ("no name given", ("wait",)),
                 ("one name, not 2", ("wait", "x", "y")),
                 ("--arrivals is missing", ("create", "x")),
@@ -101,7 +101,7 @@ class Latch(ClusterCase):
                 ("takes no --wait", ("count", "--wait", "1s", "x")),
                 ("printable ASCII without spaces", ("arrive", "--arrival", "a b", "x")),
                 ("1 to 64 bytes", ("arrive", "--arrival", "a" * 65, "x")),
-                ("cannot arrive at the latch 'x': an arrival is 1 to 64 bytes",
+                ("cannot arrive at the latch 'x': an arrival has 1 to 64 bytes",
                  ("arrive", "--arrival", "", "x")),
                 ("cannot make the latch 'x': a latch lives",
                  ("create", "--arrivals", "1", "--life", "999ms", "x")),

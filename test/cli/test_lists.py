@@ -84,7 +84,7 @@ class Wrong(ClusterCase):
                     told = self.redlock(*command, env=env, status=78).err
                     self.assertIn(WRONG[kind], told)
             told = self.redlock("nodes", env=env, status=78).out
-            self.assertIn("no locks, for ", told)
+            self.assertIn("no locks, because ", told)
 
     def test_alone(self):
         for kind in ("replica", "cluster"):

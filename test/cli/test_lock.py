@@ -20,8 +20,8 @@ class Lock(ClusterCase):
         token = self.lock("--label", "the-holder", self.name)
         result = self.redlock("lock", self.name, status=75)
         self.assertEqual(result.out, "")
-        self.assertRegex(result.err, r"held by [A-Za-z0-9_-]{22} \(the-holder\) for another "
-                                     r"\d\.\d s on \d of 5 masters")
+        self.assertRegex(result.err, r"held by [A-Za-z0-9_-]{22} \(the-holder\) on \d of 5 masters, "
+                                     r"ttl \d\.\d s unless renewed\n")
         told = self.redlock("lock", "--json", self.name, status=75).json
         self.assertEqual((told["ok"], told["code"]), (False, "REDLOCK_E_HELD"))
         holders = [v["holder"] for v in told["votes"] if v["vote"] == "held"]
@@ -210,7 +210,7 @@ class Others(ClusterCase):
     def test_theirs_excludes_ours(self):
         self.assertEqual(self.take(1, 3, 5), ["OK"] * 3)
         result = self.redlock("lock", self.name, status=75)
-        self.assertRegex(result.err, r"held by their-token for another 1\d\.\d s on 3 of 5")
+        self.assertRegex(result.err, r"held by their-token on 3 of 5 masters, ttl 1\d\.\d s ")
         # Our grants on the other two are released.
         until(lambda: self.cluster.values(self.name).count("") == 2, "the minority is free")
 
@@ -263,7 +263,7 @@ class Status(ClusterCase):
                          self.cluster.shown)
         out = self.redlock("status", self.name, status=0).out
         self.assertRegex(out, rf"^{self.name}: held by {token[:22]} \(web1:77\) on [345] of 5 "
-                              r"masters, \d\.\d s left\n")
+                              r"masters, ttl \d\.\d s\n")
         self.assertGreater(out.count("web1:77"), 3)
 
     def test_partly_held(self):

@@ -87,7 +87,7 @@ class Rotation(Case):
                 self.write(login)
                 self.await_renewal(process)
         told = self.told.read_text()
-        self.assertIn(f"{self.path} has another login for it, which is tried", told)
+        self.assertIn(f"trying the new login that {self.path} has for it", told)
         for secret in "first", "second", "third":
             self.assertNotIn(secret, told)
 
@@ -140,7 +140,7 @@ class Rotation(Case):
         self.write(":other@", ["redis://:other@127.0.0.1:1"])  # of a quorum
         self.cut_off()
         gone = self.servers[0]
-        until(lambda: f"{gone.node}: denies the login, which stays: {self.path} does not list it"
+        until(lambda: f"{gone.node}: denies the login, and there is no other: {self.path} does not list it"
               in self.told.read_text(), "it is told")
         for text, why in (("redis://:other@", "the host is missing"), (None, "No such file"),
                           ("pipe", "no plain file")):
@@ -152,7 +152,7 @@ class Rotation(Case):
             denied = gone.cli("INFO", "errorstats")
             until(lambda: self.alive(process) and gone.cli("INFO", "errorstats") != denied,
                   f"it tries on beside: {why}")
-        self.assertEqual(self.told.read_text().count("denies the login, which stays"), 1)
+        self.assertEqual(self.told.read_text().count("denies the login, and there is no other"), 1)
         self.path.unlink()
         self.write(":other@")
         self.await_renewal(process)

@@ -291,7 +291,7 @@ class Faults(MetricsCase):
 
 class Usage(Case):
     def test_refused(self):
-        self.assertIn("say which file",
+        self.assertIn("the path is empty",
                       self.redlock("run", "--metrics-file", "", "x", "--", "true", status=64).err)
         told = self.redlock("lock", "--metrics-file", self.tmp / "x", "x", status=64).err
         self.assertIn("`redlock lock` takes no --metrics-file", told)

@@ -41,18 +41,17 @@ class Healthy(ClusterCase):
 
     def test_tolerance(self):
         told = self.redlock("nodes", status=0).out
-        self.assertIn("a quorum of 3 of 5 tolerates 2 dead; with 0 wrong there is still at most "
-                      "one holder\n", told)
+        self.assertIn("a quorum is 3 of 5: 2 may be down, none may lie or lose data\n", told)
         told = self.redlock("nodes", status=0, env=self.env(REDLOCK_SPARE="1")).out
         self.assertIn("5 of 5 masters vote, 4 must: locks work", told)
-        self.assertIn("a quorum of 4 of 5 tolerates 1 dead; with 2 wrong there is still at most "
-                      "one holder (1 beside clients without --spare), with 1 wrong fences grow", told)
+        self.assertIn("a quorum is 4 of 5: 1 may be down, at most one holder while no more than 2 lie or lose data "
+                      "(1 beside clients without --spare), fences grow while no more than 1 do\n", told)
         self.assertNotIn("->", told)
         told = self.redlock("nodes", "--spare", "2", "--json", status=0).json
         self.assertEqual([told[key] for key in ("quorum", "stands_dead", "stands_wrong",
                                                 "stands_wrong_mixed")], [4, 1, 2, 1])
-        self.assertEqual(told["advice"], ["2 wrong masters that refuse stop all locks: with "
-                                          "--spare 2 use 7 masters"])
+        self.assertEqual(told["advice"], ["2 wrong masters that refuse stop all locks: use 7 masters "
+                                          "with --spare 2"])
 
     def test_eviction(self):
         self.cluster.cli(2, "CONFIG", "SET", "maxmemory", "100mb")
@@ -76,7 +75,7 @@ class Healthy(ClusterCase):
         twice = f"{uri},{uri.replace('127.0.0.1', 'localhost')}"
         result = self.redlock("nodes", "--nodes", twice, status=78)
         self.assertRegex(result.out, "refused.*is the same server as master [12] of the list")
-        self.assertIn("1 of 2 masters vote, 2 must: no locks, for one master is listed twice",
+        self.assertIn("1 of 2 masters vote, 2 must: no locks, because one master is listed twice",
                       result.out)
         self.assertNotIn("locks work", result.out)
         for command in (["lock", "a"], ["run", "a", "--", "true"], ["status", "a"],
@@ -97,7 +96,7 @@ class Adopt(Case):
 
     def test_new_masters_abstain_until_adopted(self):
         told = self.redlock("nodes", status=69).out
-        self.assertEqual(told.count("`redlock nodes --adopt` lifts that"), 3)
+        self.assertEqual(told.count("`redlock nodes --adopt` lets it vote now"), 3)
         self.assertRegex(told, r"abstains \d+\.\d s more")
         node = self.redlock("nodes", "--json", status=69).json["nodes"][0]
         self.assertEqual(node["state"], "abstains")
@@ -198,7 +197,7 @@ class Replica(ClusterCase):
               "it replicates")
         told = self.redlock("nodes", status=78).out
         self.assertRegex(told, f"{self.cluster.ports[1]}  refused.*is a replica")
-        self.assertIn("no locks, for a listed master is a replica", told)
+        self.assertIn("no locks, because a listed master is a replica", told)
         for command in (["lock", "a"], ["status", "a"]):
             result = self.redlock(*command, status=78)
             self.assertIn(str(self.cluster.ports[1]), result.err)

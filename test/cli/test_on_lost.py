@@ -145,9 +145,9 @@ class OnLost(OnLostCase, ClusterCase):
         self.assertEqual(self.finish(process, 76).out, own)
 
     def test_bad_input(self):
-        for options, says in ((("--on-lost", ""), "give a command for the shell"),
+        for options, says in ((("--on-lost", ""), "the command is empty"),
                               (("--on-lost", "true", "--kill-after", "0"),
-                               "has no time with --kill-after 0")):
+                               "has no time to run with --kill-after 0")):
             for command in ("run", "elect"):
                 told = self.redlock(command, *options, self.name, "--", "true", status=64).err
                 self.assertIn(says, told)

@@ -77,7 +77,7 @@ class Period(ClusterCase):
 
     def test_bad_times(self):
         told = self.redlock("run", "--at-least", "1m", self.name, "--", "true", status=64).err
-        self.assertIn("--at-least 1 min 0 s is above --max-ttl, 30.0 s", told)
+        self.assertIn("--at-least 1 min 0 s is above --max-ttl 30.0 s", told)
         self.redlock("run", "--max-ttl", "1m", "--at-least", "1m", self.name, "--", "true", status=0)
         for wrong in ("-1s", "x", "", "forever"):
             self.redlock("run", "--at-least", wrong, self.name, "--", "true", status=64)

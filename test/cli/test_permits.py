@@ -50,9 +50,9 @@ class Usage(Case):
         self.refused("run", "--permits=", says="'' is not a number of permits")
 
     def test_what_it_goes_without(self):
-        self.refused("run", "--permits", "4", "b", says="--permits is of one name, not of 2")
+        self.refused("run", "--permits", "4", "b", says="--permits takes one name, not 2")
         for shared in "--shared", "--shared=b":
-            self.refused("run", "--permits", "4", shared, says="--permits goes without --shared")
+            self.refused("run", "--permits", "4", shared, says="--permits and --shared exclude each other")
 
     def test_by_hand_there_are_none(self):
         for command in "lock", "extend", "unlock":
@@ -130,7 +130,7 @@ class Permits(ClusterCase):
         holders = self.hold(4, 4)
         self.assertEqual([holder.slot for holder in holders], [0, 1, 2, 3])
         refused = self.try_once(4, status=75).err
-        self.assertIn("  that is of one slot: no permit of 4 is free, or others came first\n", refused)
+        self.assertIn("  (of one slot) none of the 4 permits is free, or others came first\n", refused)
         fifth = Holder(self, 4)
         self.until_status(waiting=1)
         holders[2].end()
@@ -207,11 +207,11 @@ class Permits(ClusterCase):
         told = self.status()
         self.assertEqual({it["token"] for it in told["votes"]}, {None})
         self.assertRegex(told["text"],
-                         r"^2 of 4 permits are out on \d of 5 masters, the first for \d+\.\d s more")
+                         r"^2 of 4 permits are out on \d of 5 masters, the first with ttl \d+\.\d s unless renewed")
         labels = [holder.label for holder in holders]
         self.assertEqual([it["label"] for it in told["holders"]], labels)
         self.until_text(rf"^{self.name}: 2 of 4 permits, first {labels[0]}, on \d of 5 masters, "
-                        rf"\d+\.\d s left\n  2 have permits: {labels[0]}, {labels[1]}\n"
+                        rf"ttl \d+\.\d s\n  2 have permits: {labels[0]}, {labels[1]}\n"
                         r"(.*\n)*  \S+  held +\d+\.\d s +2 of 4 permits\n")
         holders[0].end()
         self.until_text(rf"^{self.name}: 1 of 4 permits, first {labels[1]}, on \d of 5 masters, .*\n"

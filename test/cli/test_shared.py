@@ -51,7 +51,7 @@ class Shared(ClusterCase):
     def test_readers_side_by_side_keep_writers_out(self):
         one, two = self.read("one"), self.read("two")
         refused = self.redlock("lock", self.name, status=75)
-        self.assertRegex(refused.err, r"held by readers for another \d+\.\d s on \d of 5 masters")
+        self.assertRegex(refused.err, r"held by readers on \d of 5 masters, ttl \d+\.\d s unless renewed")
         self.unlock(one)
         self.redlock("lock", self.name, status=75)
         self.unlock(two)
@@ -76,7 +76,7 @@ class Shared(ClusterCase):
                          (2, {"one", "two"}))
         self.assertEqual({it["token"] for it in told["readers"]}, {one, two})
         text = self.redlock("status", self.name, status=0).out
-        self.assertRegex(text, r"^\S+: shared by 2, first one, on \d of 5 masters, \d+\.\d s left\n"
+        self.assertRegex(text, r"^\S+: shared by 2, first one, on \d of 5 masters, ttl \d+\.\d s\n"
                                r"  2 read: one, two\n")
         self.assertRegex(text, r"  held +\d+\.\d s +2 readers\n")
         self.unlock(one)
@@ -127,8 +127,8 @@ class Shared(ClusterCase):
                             "sh", "-c", f"echo writer >> '{told}'")
         until(lambda: self.waiters().count(1) > self.masters // 2, "the writer is enqueued")
         refused = self.redlock("lock", "--shared", self.name, status=75).err
-        self.assertRegex(refused, r"  held by readers for another \d+\.\d s on \d of 5 masters\n"
-                                  r"  others came first: a reader passes no waiter\n$")
+        self.assertRegex(refused, r"  held by readers on \d of 5 masters, ttl \d+\.\d s unless renewed\n"
+                                  r"  others wait before this reader: it does not pass them\n$")
         refused = self.redlock("lock", "--json", "--shared", self.name, status=75).json
         self.assertRegex(refused["text"], "^held by readers, and others came first, on")
         late = self.spawn("run", "--shared", "--kill-after", "500ms", "--wait", "forever", self.name,

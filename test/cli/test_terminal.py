@@ -153,13 +153,23 @@ class Waiting(Opened):
         terminal = self.run_sh("echo my turn", "--wait", "forever")
         before = terminal.expect(b"1 ahead of us")  # on a busy machine not yet at the first look
         _, _, seen = before.rpartition(b"redlock: waiting ")
-        self.assertRegex(seen, rb"^[\d.]+ m?s, held by the-holder \(\S+ s left\), $")
+        self.assertRegex(seen, rb"^[\d.]+ m?s, held by the-holder \(ttl \S+ s\), $")
         again = terminal.expect(b"1 ahead of us")
         self.assertRegex(again, rb"^: 'test\w*'? *\rredlock: waiting \d+\.\d s, held by the-holder ")
         self.give_back(*held)
         rest = terminal.expect(b"my turn")
         self.assertNotIn(b"\n", before + again + rest)
         self.assertRegex(rest, rb"\r {40,}\r$")
+        self.assertEqual(terminal.wait(), 0)
+
+    def test_says_that_the_holder_renews(self):
+        holder = self.spawn("run", "--ttl", "6s", "--label", "the-holder", self.name, "--", "sleep", "60")
+        until(lambda: self.cluster.values(self.name).count("") < 2, "it is held")
+        terminal = self.run_sh("echo my turn", "--wait", "forever")
+        self.assertIn(b"held by the-holder (ttl ", terminal.expect(b" s, renewed)"))
+        holder.terminate()
+        self.finish(holder, 128 + signal.SIGTERM)
+        terminal.expect(b"my turn")
         self.assertEqual(terminal.wait(), 0)
 
     def test_is_cut_where_the_terminal_ends(self):

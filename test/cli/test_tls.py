@@ -127,9 +127,8 @@ class Tls(ClusterCase):
             with self.subTest(command=command):
                 waiter = self.spawn("--nodes", self.bare, *command)
                 trouble, advice = (waiter.stderr.readline().decode() for _ in range(2))
-                self.assertRegex(trouble,
-                                 r"^redlock: waits, and too few masters can be asked: 127\.0\.0\.1:\d+: TLS: "
-                                          r".* not trusted here")
+                self.assertRegex(trouble, r"^redlock: still waiting, for too few masters answer: "
+                                          r"127\.0\.0\.1:\d+: TLS: .* not trusted here")
                 self.assertIn("-> give the CA that made it", advice)
                 self.terminate(waiter, None)
 

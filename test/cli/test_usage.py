@@ -48,11 +48,11 @@ class Usage(Case):
         self.misused("run", "a", "--", says="no command given")
         self.misused("run", "--", "true", says="no name given")
         self.misused("elect", "a", says="no command given")
-        self.misused("elect", "a", "b", "--", "true", says="of one name, not of 2")
+        self.misused("elect", "a", "b", "--", "true", says="`redlock elect` takes one name, not 2")
         self.misused("elect", "--shared", "a", "--", "true", says="takes no --shared")
-        self.misused("elect", "--value", "v" * 65537, "a", "--", "true", says="65536 at the most")
+        self.misused("elect", "--value", "v" * 65537, "a", "--", "true", says="at most 65536")
         self.misused("leader", says="no name given")
-        self.misused("leader", "a", "b", says="of one name, not of 2")
+        self.misused("leader", "a", "b", says="`redlock leader` takes one name, not 2")
         self.misused("leader", "--value", "v", "a", says="takes no --value")
         self.misused("run", "--again", "a", "--", "true", says="takes no --again")
         self.misused("extend", "a", says="--token is missing")
@@ -89,7 +89,7 @@ class Usage(Case):
                      env=self.env(REDLOCK_SPARE="many"))
         told = self.redlock("lock", "--nodes", "redis://127.0.0.1:1", "--spare", "1", "a",
                             status=64).err
-        self.assertIn("spare 1 takes 4 masters or more, and 1 is listed", told)
+        self.assertIn("spare 1 needs at least 4 masters, and 1 is listed", told)
 
     def test_exit_codes(self):
         for command in (["lock", "a"], ["run", "a", "--", "true"], ["elect", "a", "--", "true"]):
@@ -212,12 +212,12 @@ class Unreachable(Case):
     def test_refused_terms(self):
         for command in (["lock", "a"], ["run", "a", "--", "true"], ["extend", "--token", "t", "a"]):
             told = self.redlock(*command[:1], "--ttl", "10m", *command[1:], status=64).err
-            self.assertRegex(told, r"--ttl 10 min( 0 s)? is above --max-ttl, 30(\.0)? s: ")
+            self.assertRegex(told, r"--ttl 10 min( 0 s)? is above --max-ttl 30(\.0)? s: ")
             self.assertNotIn("max_ttl_ms", told)
         self.redlock("lock", "--ttl", "31s", "--max-ttl", "40s", "a", status=69)
         self.redlock("lock", "--ttl", "31s", "a", status=69, env=self.env(REDLOCK_MAX_TTL="40s"))
         told = self.redlock("lock", "--max-ttl", "25h", "a", status=64).err
-        self.assertIn("--max-ttl is 24h at the most", told)
+        self.assertIn("--max-ttl and REDLOCK_MAX_TTL are at most 24h", told)
         # The default ttl follows a smaller limit.
         self.redlock("lock", "a", status=69, env=self.env(REDLOCK_MAX_TTL="2s"))
         self.redlock("run", "--ttl", "2s", "--margin", "2s", "a", "--", "true", status=64)

@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 
+import told as helps
 from harness import Case, Cluster, ClusterCase, until
 
 
@@ -57,10 +58,19 @@ class SlowDoor:
 
 class Help(Case):
     def test_fits_a_terminal(self):
-        for command in ([], *([it] for it in ("run", "lock", "extend", "unlock", "status", "nodes",
-                                                    "list", "break"))):
-            told = self.redlock(*command, "--help", status=0).out
-            self.assertEqual([line for line in told.splitlines() if len(line) > 80], [])
+        for command in ((), *((command,) for command in helps.commands())):
+            with self.subTest(command=command):
+                lines = helps.text(*command).splitlines()
+                self.assertEqual([line for line in lines if len(line) > 80], [])
+                self.assertLessEqual(len(lines), 50)
+
+
+class ManyNames(Case):
+    def test_a_line_has_the_first_ones_and_their_number(self):
+        names = [f"name-{i}" for i in range(3000)]
+        told = self.redlock("lock", "--nodes", "redis://127.0.0.1:1", *names, status=64).err
+        self.assertTrue(told.startswith("redlock: cannot lock 'name-0', 'name-1', 'name-2', ... (3000 names): "), told)
+        self.assertEqual(told.count("\n"), 1)
 
 
 class Waiting(Case):
@@ -111,9 +121,9 @@ class Words(ClusterCase):
                 self.freeze(process)
             told = {line["event"]: line for line in self.finish(process, 76).json_lines}
             with self.subTest(code=told["lost"]["code"]):
-                since = "nobody knows since when" if how == "taken" else r"\d+ ms after its end"
+                since = "not known since when" if how == "taken" else r"\d+ ms after its end"
                 self.assertRegex(told["lost"]["text"], f"^lost, {since}: ")
-                self.assertIn("it had been lost before", told["released"]["text"])
+                self.assertIn("it was lost before", told["released"]["text"])
             until(lambda: not any(self.cluster.values(self.name)), "the thief has gone")
 
     def test_a_master_that_refuses_us_answers_nothing(self):

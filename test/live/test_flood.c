@@ -44,7 +44,7 @@ SCENE(test_it_is_not_heard_for_a_while, .masters = MASTERS)
 
     flood(0);
     AWAIT(&waits, scene_subscriptions(&scene, 0, "waiter") == 0);
-    assert_says(waits.log, "sends more notifications than it was asked for");
+    assert_says(waits.log, "sends more notifications than were asked for");
     assert_int_equal(waiter.outcomes, 0);
     for (unsigned i = 1; i < MASTERS; i++)
         assert_int_equal(scene_subscriptions(&scene, i, "waiter"), 1);

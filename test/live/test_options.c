@@ -186,7 +186,8 @@ CASE(test_spare_votes_that_a_refusal_stops)
     options.spare = 2;
     user_open(&user, NULL, &options);
     assert_code(user.ready_code, REDLOCK_OK);
-    assert_says(user.log, "spare 2 of 5 masters: 2 that refuse stop all locks; it takes 7 masters");
+    assert_says(user.log,
+                "spare 2 of 5 masters: 2 wrong masters that refuse stop all locks; use 7 masters");
     user_close_clean(&user, &cluster);
     assert_int_equal(redlock_quorum(5, 2), 4);
 }
@@ -201,7 +202,7 @@ CASE(test_bad_numbers)
         refuse(&options, REDLOCK_E_ARGUMENT, says);                                                \
     } while (0)
     REFUSE(spare, -1, "spare is negative");
-    REFUSE(spare, 2, "spare 2 takes 5 masters or more, and 4 are listed");
+    REFUSE(spare, 2, "spare 2 needs at least 5 masters, and 4 are listed");
     REFUSE(spare, 1000, "spare is larger than any list");
     REFUSE(drift_factor, -0.01, "drift_factor");
     REFUSE(drift_factor, 0.26, "drift_factor");

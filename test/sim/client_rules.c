@@ -130,15 +130,14 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
         break;
     case REDLOCK_LOST:
         if (event->code == REDLOCK_E_GONE)
-            snprintf(text, size, "lost, nobody knows since when: %s",
-                     redlock_code_text(event->code));
+            snprintf(text, size, "lost, not known since when: %s", redlock_code_text(event->code));
         else
             snprintf(text, size, "lost, %lld ms %s its end: %s", off, ends,
                      redlock_code_text(event->code));
         break;
     case REDLOCK_RELEASED:
         snprintf(text, size, "%s",
-                 was_lost      ? "released what was left of it; it had been lost before"
+                 was_lost      ? "released the rest; it was lost before"
                  : event->code ? redlock_code_text(event->code)
                                : "released");
         break;

@@ -38,15 +38,15 @@ static void explain_reader(struct text *out, const struct options *options,
     bool reads_one = options->names_count == 1 && options->names[0].mode == REDLOCK_SHARED;
     if (event->code == REDLOCK_E_HELD && reads_one && votes_holdings(event, holdings) > 0 &&
         is_marker(holdings[0].holder))
-        text_format(out, "  others came first: a reader passes no waiter\n");
+        text_format(out, "  others wait before this reader: it does not pass them\n");
 }
 
-/* Which slot was asked for is of no use to people. */
+/* The number of the slot is of no use to people. */
 static void explain_permits(struct text *out, const struct options *options,
                             const redlock_event *event)
 {
     if (event->code == REDLOCK_E_HELD && options->permits)
-        text_format(out, "  that is of one slot: no permit of %u is free, or others came first\n",
+        text_format(out, "  (of one slot) none of the %u permits is free, or others came first\n",
                     options->permits);
 }
 

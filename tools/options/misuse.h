@@ -6,7 +6,7 @@
 
 #include "options.h"
 
-/* What reads or checks a part of the command line returns this, or the exit status. */
+/* A function that reads or checks a part of the command line returns this, or the exit status. */
 #define GO_ON (-1)
 
 /* The sentence ends with a hint at the help that knows more.  Returns the exit status. */

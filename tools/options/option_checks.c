@@ -9,12 +9,12 @@
 static int check_permits(const struct options *options)
 {
     if (options->permits && (options->shared || options->shared_names_count > 0)) {
-        return misuse(options, "--permits goes without --shared: each permit has one holder; give "
-                               "the name more permits");
+        return misuse(options, "--permits and --shared exclude each other: a permit has one "
+                               "holder; use a larger K");
     }
     if (options->permits && options->names_count > 1) {
         return misuse(options,
-                      "--permits is of one name, not of %zu: run `redlock run` within another",
+                      "--permits takes one name, not %zu: run one `redlock run` inside another",
                       options->names_count);
     }
     return GO_ON;
@@ -26,45 +26,43 @@ static int check_latch(const struct options *options)
     bool arrives = strcmp(options->action, "arrive") == 0;
     bool counts = strcmp(options->action, "count") == 0;
     if (options->names_count > 1)
-        return misuse(options, "a latch has one name, not %zu", options->names_count);
+        return misuse(options, "`redlock latch` takes one name, not %zu", options->names_count);
     if (creates && !options->arrivals)
-        return misuse(options, "--arrivals is missing: say how many must arrive");
+        return misuse(options, "--arrivals is missing: the number of arrivals that open the latch");
     if (!creates && (options->arrivals || options->life_ms))
-        return misuse(options,
-                      "`redlock latch %s` takes no --%s: the latch has that from its start",
+        return misuse(options, "`redlock latch %s` takes no --%s: `redlock latch create` sets that",
                       options->action, options->arrivals ? "arrivals" : "life");
     if (creates && options->id)
         return misuse(options, "`redlock latch create` takes no --id: it prints a new one");
     if (!arrives && options->arrival)
         return misuse(options, "`redlock latch %s` takes no --arrival", options->action);
     if (counts && options->wait_ms >= 0)
-        return misuse(options, "`redlock latch count` takes no --wait: it tells what there is now");
+        return misuse(options,
+                      "`redlock latch count` takes no --wait: it prints the present count");
     return GO_ON;
 }
 
 static int check_on_lost(const struct options *options)
 {
     if (options->on_lost && !options->on_lost[0])
-        return misuse(options, "--on-lost: give a command for the shell");
+        return misuse(options, "--on-lost: the command is empty");
     if (options->on_lost && options->kill_after_ms == 0)
-        return misuse(options, "--on-lost has no time with --kill-after 0: all that runs is killed "
-                               "at once");
+        return misuse(options, "--on-lost has no time to run with --kill-after 0: use a longer "
+                               "--kill-after");
     return GO_ON;
 }
 
 static int check_break(const struct options *options)
 {
     if (options->names_count > 1)
-        return misuse(options, "one lock is broken at a time, not %zu", options->names_count);
+        return misuse(options, "`redlock break` takes one name, not %zu", options->names_count);
     if (!options->holder)
         return misuse(options, "--holder is missing: give the token that `redlock status` shows");
     if (!options->holder[0])
         return misuse(options, "--holder: '' is no token: give what `redlock status` shows");
     if (!options->yes && (options->json || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)))
-        return misuse(options,
-                      "nobody can be asked whether to break it: there is no terminal%s; "
-                      "say --yes, and mean it",
-                      options->json ? " for it, with --json" : "");
+        return misuse(options, "%s: add --yes if the lock is really to be taken from its holder",
+                      options->json ? "--json asks no question" : "no terminal for the question");
     return GO_ON;
 }
 
@@ -73,7 +71,7 @@ int option_checks(const struct options *options)
     enum command_bit bit = options->command->bit;
     if (bit & (FOR_NODES | FOR_LIST) && options->names_count > 0)
         return misuse(options, "`redlock %s` takes no names%s", options->command->name,
-                      bit == FOR_LIST ? ": --prefix gives what they begin with" : "");
+                      bit == FOR_LIST ? ": use --prefix for their beginning" : "");
     if (!(bit & (FOR_NODES | FOR_LIST)) && options->names_count == 0)
         return misuse(options, "no name given");
     if (bit == FOR_BREAK)
@@ -82,11 +80,12 @@ int option_checks(const struct options *options)
         return misuse(options, "no command given: redlock %s NAME -- COMMAND",
                       options->command->name);
     if ((bit & (FOR_ELECT | FOR_LEADER)) && options->names_count > 1)
-        return misuse(options, "a leader is of one name, not of %zu", options->names_count);
+        return misuse(options, "`redlock %s` takes one name, not %zu", options->command->name,
+                      options->names_count);
     if (bit == FOR_BARRIER && options->names_count > 1)
-        return misuse(options, "a barrier has one name, not %zu", options->names_count);
+        return misuse(options, "`redlock barrier` takes one name, not %zu", options->names_count);
     if (bit == FOR_BARRIER && !options->parties)
-        return misuse(options, "--parties is missing: say how many must arrive");
+        return misuse(options, "--parties is missing: the number of parties that must arrive");
     if (bit == FOR_LATCH)
         return check_latch(options);
     if ((bit & (FOR_EXTEND | FOR_UNLOCK)) && !options->token)

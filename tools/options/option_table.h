@@ -36,7 +36,7 @@ struct option_row {
     char letter;         /* 0: none */
 };
 
-/* What getopt_long() wants to be told of them. */
+/* The arguments of getopt_long(). */
 struct option_words {
     const struct option *names;
     const char *letters;

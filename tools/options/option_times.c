@@ -28,8 +28,8 @@ static int too_long(const struct options *options, const char *option, int64_t m
     char span[DURATION_SIZE], limit[DURATION_SIZE];
     struct text why = {0};
     text_format(&why,
-                "%s %s is above --max-ttl, %s: %sraise --max-ttl or REDLOCK_MAX_TTL for all "
-                "clients (a restarted master abstains as long)",
+                "%s %s is above --max-ttl %s: %sraise --max-ttl or REDLOCK_MAX_TTL for all "
+                "clients (a restarted master abstains for that time)",
                 option, duration_show(span, ms), duration_show(limit, most), advice);
     failure_tell(options, "cannot ask for", REDLOCK_E_TTL, why.bytes, NULL);
     text_free(&why);
@@ -41,11 +41,11 @@ int option_check_times(const struct options *options)
 {
     int64_t most = longest_ttl(options);
     if (most > LONGEST_MAX_TTL_MS)
-        return misuse(options, "--max-ttl is 24h at the most, as is REDLOCK_MAX_TTL");
+        return misuse(options, "--max-ttl and REDLOCK_MAX_TTL are at most 24h");
     if (options->ttl_ms > most)
         return too_long(options, "--ttl", options->ttl_ms, most,
-                        "keep it short, for `redlock run` renews it and `redlock extend` prolongs "
-                        "it, or ");
+                        "use a short ttl, which `redlock run` renews and `redlock extend` "
+                        "prolongs; or ");
     if (options->at_least_ms > most)
         return too_long(options, "--at-least", options->at_least_ms, most, "");
     return GO_ON;

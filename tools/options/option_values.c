@@ -80,8 +80,8 @@ static int take_permits(struct options *options, const char *text)
 static int take_value(struct options *options, const char *text)
 {
     if (strlen(text) > REDLOCK_VALUE_MAX)
-        return misuse(options, "--value: is %zu bytes long, and may be %d at the most",
-                      strlen(text), REDLOCK_VALUE_MAX);
+        return misuse(options, "--value: %zu bytes are too long; at most %d", strlen(text),
+                      REDLOCK_VALUE_MAX);
     options->value = text;
     return GO_ON;
 }
@@ -89,7 +89,7 @@ static int take_value(struct options *options, const char *text)
 static int take_metrics_file(struct options *options, const char *text)
 {
     if (!text[0])
-        return misuse(options, "--metrics-file: say which file is to have the metrics");
+        return misuse(options, "--metrics-file: the path is empty");
     options->metrics_file = text;
     return GO_ON;
 }

@@ -7,7 +7,7 @@
 #include "misuse.h"
 #include "option_table.h"
 
-/* GO_ON, or the exit status when it was told what is wrong.  `text` is NULL without a value. */
+/* GO_ON, or the exit status after an error message.  `text` is NULL without a value. */
 int option_take(struct options *options, const struct option_row *row, const char *text);
 
 /* For the environment too; `what` is the option or the variable as the user wrote it. */

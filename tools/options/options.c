@@ -129,19 +129,19 @@ static int cut_program(struct options *options, int argc, char **argv)
     return argc;
 }
 
-/* What is done about a latch stands before its name. */
+/* The latch command stands before the name. */
 static int take_action(struct options *options, int argc, char **argv)
 {
     static const char *const actions[] = {"create", "arrive", "wait", "count"};
     if (options->command->bit != FOR_LATCH)
         return GO_ON;
     if (optind >= argc)
-        return misuse(options, "say what to do: create, arrive, wait or count");
+        return misuse(options, "no latch command given: create, arrive, wait or count");
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(argv[optind], actions[i]) == 0)
             options->action = actions[i];
     if (!options->action)
-        return misuse(options, "cannot '%s' a latch, but create, arrive, wait and count",
+        return misuse(options, "unknown: latch %s. Commands: create, arrive, wait, count",
                       argv[optind]);
     optind++;
     return GO_ON;

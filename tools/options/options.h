@@ -35,7 +35,7 @@ struct options {
     const char *token;
     const char *value;        /* to announce; NULL: the label */
     const char *on_lost;      /* for the shell; NULL: nothing */
-    const char *holder;       /* whose lock is to be broken */
+    const char *holder;       /* the holder whose lock `break` breaks */
     const char *metrics_file; /* NULL: none */
     bool adopt, fence, again, watch, leave_children, foreign, yes;
     bool shared;      /* all names */
@@ -49,8 +49,7 @@ struct options {
 };
 
 /* The commands end with one that has no name, and the general help.
- * Returns -1 when there is a command to perform, else the exit status: help was given, or the
- * user was told what is wrong. */
+ * Returns -1 when there is a command to perform, else the exit status, after help or an error. */
 int options_parse(struct options *options, const struct command *commands, int argc, char **argv);
 /* Hands over those about TLS. */
 void options_of_tls(const struct options *options, redlock_options *settings);

@@ -281,8 +281,8 @@ static char mark_of(const redlock_view *view, const char *holder)
     return agrees ? '=' : (char)('a' + view->kind);
 }
 
-/* Who is unheard would else seem to change.  What was printed stands, unless somebody says
- * otherwise, or fewer are unheard now: then more masters may be told of. */
+/* A master that is not heard must not look like a change.  The last line stands unless a master
+ * contradicts it, or fewer masters are unheard now: then there is more to print. */
 static void keep_unheard(struct text *mark, const struct text *before, unsigned masters)
 {
     size_t votes = mark->length - masters;

@@ -1,5 +1,5 @@
 /*
- * crowds.h - what a look tells of a name: its holders, and those who read it or wait for it.
+ * crowds.h - the holders, readers and waiters of a name, by a look.
  */
 #ifndef REDLOCK_TOOLS_CROWDS_H
 #define REDLOCK_TOOLS_CROWDS_H
@@ -28,7 +28,7 @@ bool crowd_names(const redlock_crowd *crowd, const char *token);
 /* The whole value of a token without its label, among those who read the name or have permits, as
  * the master tells; NULL: it does not tell it. */
 const char *view_find_member(const redlock_view *view, const char *token);
-/* The same of the first master that tells it. */
+/* As view_find_member(), of the first master that tells it. */
 const char *look_find_member(const redlock_look_result *result, const char *token);
 /* The whole value of a token without its label: of the holder that most masters name, or of a
  * member; NULL if nobody has it. */

@@ -1,9 +1,9 @@
 /*
  * json.h - writes JSON into a text.
  *
- * The key is NULL inside an array and for the document itself.  Strings are any
- * bytes: a byte that belongs to no valid UTF-8 character becomes \u00XX; and a character
- * that steers a terminal becomes \uXXXX, for JSON is looked at on terminals, too.
+ * The key is NULL inside an array and for the document itself.  Strings are any bytes.  A byte that
+ * belongs to no valid UTF-8 character becomes \u00XX.  A character that steers a terminal becomes
+ * \uXXXX: people read JSON on terminals, too.
  */
 #ifndef REDLOCK_TOOLS_JSON_H
 #define REDLOCK_TOOLS_JSON_H

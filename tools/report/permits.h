@@ -1,5 +1,5 @@
 /*
- * permits.h - a name of which permits are out, or waited for: who has them is told beside that.
+ * permits.h - a name of which permits are out or waited for, and their holders.
  */
 #ifndef REDLOCK_TOOLS_PERMITS_H
 #define REDLOCK_TOOLS_PERMITS_H
@@ -11,8 +11,8 @@ struct permits {
     redlock_crowd holders; /* of those that are out, by their slots */
 };
 
-/* What a quorum of masters says, with those that did not answer: a permit is taken, and given back,
- * on one master after the other. */
+/* By a quorum of masters, counting those that did not answer: a permit is taken, and given back, on
+ * one master after the other. */
 struct permits look_permits(const redlock_look_result *result);
 
 /* The value stands for permits. */

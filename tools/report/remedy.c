@@ -3,19 +3,21 @@
 #include <string.h>
 
 #define CLUSTER                                                                                    \
-    "it is in cluster mode: locks need independent masters (cluster-enabled no), for a cluster "   \
-    "takes no script on several names and replaces masters by replicas that lack a lock"
+    "it is in cluster mode: use independent masters (cluster-enabled no), for a cluster takes no " \
+    "script on several names, and replaces a master by a replica that may lack a lock"
 
 #define LACK                                                                                       \
     "it lacks a command that locks need: if it is a sentinel, list the masters themselves; if "    \
-    "the "                                                                                         \
-    "command was renamed (rename-command), give it back its name"
+    "the command was renamed (rename-command), give it back its name"
 
 #define MUTE                                                                                       \
     "it closes the connection at once: if this is a TLS port, write rediss://; else look at its "  \
     "log"
 
 #define SHUT "it closes the connection at once: look at its log, and see that this is its tls-port"
+
+/* Below the prefix of the installation. */
+#define USERS_ACL "share/doc/redlock/examples/users.acl"
 
 /* The first that fits. */
 static const struct {
@@ -26,7 +28,8 @@ static const struct {
     {"its certificate is for", "list it by the name of its certificate, or give that name: with "
                                "name= in the list, --tls-name or REDLOCK_TLS_NAME"},
     {"expired on", "renew that certificate, unless this machine's clock is wrong"},
-    {"is not valid before", "look at the clock of this machine and of the one that made it"},
+    {"is not valid before",
+     "check the clocks of this machine and of the machine that made the certificate"},
     {"wants a certificate of this client",
      "give one: with cert= and key= in the list, or --tls-cert and --tls-key; or set "
      "tls-auth-clients no there"},
@@ -38,7 +41,7 @@ static const struct {
      "if it is a plain port write redis://; else see what is on the way, or whether it hangs"},
     {"it speaks TLS", "write rediss:// for its tls-port, or give its port"},
     {"TLS: cannot use the key",
-     "give the key of that very certificate, PEM without a passphrase: with key= in the list, or "
+     "give the key of this certificate, PEM without a passphrase: with key= in the list, or "
      "--tls-key"},
     {"TLS: cannot use the", "see that the file is there, is PEM without a passphrase, and that "
                             "this user may read it"},
@@ -47,10 +50,10 @@ static const struct {
     {"without any password configured",
      "no password is set there: write redis://HOST without one, or set requirepass"},
     {"NOAUTH", "it wants a password: redis://:PASSWORD@HOST, or redis://USER:PASSWORD@HOST"},
-    {"NOPERM", "its ACL forbids this user what locks need: deploy/users.acl has a user "
-               "that may do that and no more"},
+    {"NOPERM", "its ACL forbids this user a command that locks need: take the rights of redlock "
+               "from " USERS_ACL},
     {"PUBLISH in its scripts", "let its user publish on the channels of locks: +publish "
-                               "&redlock:*, as deploy/users.acl does; "
+                               "&redlock:*, as in " USERS_ACL "; "
                                "if PUBLISH was renamed (rename-command), give it back its name"},
     {"protected mode", "it takes connections from its own machine only: set a password or an ACL "
                        "there"},
@@ -74,7 +77,7 @@ static const struct {
     {"NOREPLICAS", "it takes no writes without replicas: set min-replicas-to-write 0 there"},
     {"MISCONF", "it takes no writes since it could not save: see its log and its disk"},
     {"READONLY", "it is read-only: list independent masters only, no replicas"},
-    {"LOADING", "it still loads its data: try again when it has"},
+    {"LOADING", "it still loads its data: try again later"},
     {"closed by the master", MUTE},
     {"WRONGTYPE", "another program uses the key redlock:clock: redlock:* is for locks alone"},
 };

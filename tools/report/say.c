@@ -12,9 +12,8 @@
 
 #include "json.h"
 
-/* stderr as pipe or terminal, opened anew so that O_NONBLOCK is ours alone: the
- * flag belongs to the open description, which we share with our parent and with
- * the command.  -1 where that is not possible or not needed. */
+/* stderr, a pipe or a terminal, opened again so that O_NONBLOCK is ours alone.  That flag belongs
+ * to the open description, which parent and command share.  -1: impossible or not needed. */
 static int own_stderr = -1;
 
 static bool as_json;

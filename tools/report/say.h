@@ -21,7 +21,7 @@ void say_as_json(void);
 /* Writes "redlock: ", the message in printable characters and a newline to stderr. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same with a level; say() is for errors. */
+/* As say(), which is for errors, with a level. */
 void say_at(redlock_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes the text as it is to stderr. */
@@ -36,8 +36,8 @@ void say_line_end(void);
 
 /* Writes to stdout; on failure tells why and returns false. */
 bool put_text(const struct text *text);
-/* False: stdout is a pipe or a socket whose reader has gone.  Who has nothing to write finds out
- * only in this way. */
+/* False: stdout is a pipe or a socket whose reader has gone.  Without
+ * anything to write this is the only sign. */
 bool output_is_read(void);
 
 #endif

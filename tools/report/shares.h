@@ -1,5 +1,5 @@
 /*
- * shares.h - who has which name, and who waits for which: the lines of `redlock list`.
+ * shares.h - the lines of `redlock list`: a holder or a waiter, and a name.
  */
 #ifndef REDLOCK_TOOLS_SHARES_H
 #define REDLOCK_TOOLS_SHARES_H

@@ -28,8 +28,8 @@ void text_shown(struct text *text, const void *bytes, size_t length);
 /* The code point of the valid UTF-8 character. */
 unsigned utf8_point(const unsigned char *bytes, size_t length);
 
-/* Does the valid UTF-8 character steer: a control character (U+0000 to U+001F, U+007F
- * to U+009F), one that ends a line or sets the direction of what follows? */
+/* True for a valid UTF-8 character that steers a terminal: a control character (up to U+001F,
+ * U+007F to U+009F), an end of line, a change of direction. */
 bool utf8_steers(const unsigned char *bytes, size_t length);
 
 /* How many of the bytes, `most` at the most, end between two characters. */

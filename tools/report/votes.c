@@ -158,7 +158,7 @@ void remaining_show(struct text *out, int64_t remaining_ms)
 {
     char span[DURATION_SIZE];
     if (remaining_ms >= 0)
-        text_format(out, ", %s left", duration_show(span, remaining_ms));
+        text_format(out, ", ttl %s", duration_show(span, remaining_ms));
     else if (remaining_ms == -2)
         text_format(out, ", for ever (no ttl)");
 }
@@ -179,15 +179,12 @@ const char *holding_doubt(const struct holding *holding, unsigned spare)
 static void explain_holding(struct text *out, const redlock_event *event,
                             const struct holding *holding)
 {
-    char span[DURATION_SIZE];
     text_format(out, "  held by ");
     holder_show(out, holding->holder);
-    if (holding->remaining_ms >= 0)
-        text_format(out, " for another %s", duration_show(span, holding->remaining_ms));
-    else if (holding->remaining_ms == -2)
-        text_format(out, " for ever (its key has no ttl)");
-    text_format(out, " on %u of %u masters%s\n", holding->masters, event->masters,
+    text_format(out, " on %u of %u masters%s", holding->masters, event->masters,
                 holding_doubt(holding, event->spare));
+    remaining_show(out, holding->remaining_ms);
+    text_format(out, holding->remaining_ms >= 0 ? " unless renewed\n" : "\n");
 }
 
 static void show_text(struct text *out, const char *text)
@@ -223,8 +220,7 @@ static void explain_free(struct text *out, const redlock_event *event)
         text_format(out, "  held by nobody on %u of %u masters\n", free_on, event->masters);
 }
 
-/* What to do about the words of one master; NULL if nothing is known, or there is a quorum without
- * it. */
+/* Advice for the answer of one master; NULL if none is known, or there is a quorum without it. */
 static const char *remedy_of(const redlock_event *event, unsigned master)
 {
     const redlock_vote *vote = event->votes[master];
@@ -317,7 +313,10 @@ void votes_json(struct json *json, const redlock_event *event)
 
 /* ---- Names -------------------------------------------------------------- */
 
-/* A name may have 1 KiB; a message with all of it would be read by nobody. */
+/* A message has the beginnings of a few names: a name may have 1 KiB, and there may be thousands.
+ */
+#define NAMES_SHOWN 3
+
 static void name_show(struct text *out, const redlock_name *name)
 {
     bool whole = name->length <= NAME_SHOWN;
@@ -328,10 +327,13 @@ static void name_show(struct text *out, const redlock_name *name)
 
 void names_show(struct text *out, const redlock_name *names, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    size_t shown = count > NAMES_SHOWN + 1 ? NAMES_SHOWN : count;
+    for (size_t i = 0; i < shown; i++) {
         text_format(out, i > 0 ? ", " : "");
         name_show(out, &names[i]);
     }
+    if (shown < count)
+        text_format(out, ", ... (%zu names)", count);
 }
 
 void names_json(struct json *json, const redlock_name *names, size_t count)

@@ -1,5 +1,5 @@
 /*
- * votes.h - what the masters had to say, for people and as JSON.
+ * votes.h - the answers of the masters, for people and as JSON.
  */
 #ifndef REDLOCK_TOOLS_VOTES_H
 #define REDLOCK_TOOLS_VOTES_H
@@ -50,7 +50,7 @@ void holder_show(struct text *out, const char *value);
 /* members holder and token, which are the same: the value of the key; and label.  Readers have no
  * token in common. */
 void holder_json(struct json *json, const char *value);
-/* ", 3s left", or that it is for ever; nothing if that is not known */
+/* ", ttl 3 s", or that it has none; nothing if that is not known */
 void remaining_show(struct text *out, int64_t remaining_ms);
 /* members remaining_ms, null if unknown, and never_expires */
 void remaining_json(struct json *json, int64_t remaining_ms);
@@ -79,7 +79,7 @@ void effort_json(struct json *json, const redlock_event *event);
 /* The member fence, if there is one. */
 void fence_json(struct json *json, int64_t fence);
 
-/* Quoted, separated by commas. */
+/* Quoted, separated by commas; of many the first ones and their number. */
 void names_show(struct text *out, const redlock_name *names, size_t count);
 void names_json(struct json *json, const redlock_name *names, size_t count);
 

@@ -46,7 +46,7 @@ static bool is_delegated(const char *path)
            (getxattr(path, "trusted.delegate", &value, 1) == 1 && value == '1');
 }
 
-/* What a process with our pid left is empty. */
+/* A folder that an earlier process with our pid left is empty. */
 static bool make_folder(const char *path)
 {
     return mkdir(path, 0755) == 0 ||

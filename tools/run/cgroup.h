@@ -1,9 +1,8 @@
 /*
- * cgroup.h - a cgroup of the command's own, whose processes are killed as one, and whoever they
- * belong to.
+ * cgroup.h - a cgroup for the command, whose processes are killed as one, whatever their user.
  *
- * It is had where cgroups are ours to make: the cgroup that we are in was delegated (systemd's
- * Delegate=), or is the root of all that we see.  Elsewhere they are the service manager's.
+ * There is one only where we may make cgroups: ours was delegated (Delegate= of systemd), or is the
+ * root of all that we see.  Elsewhere cgroups belong to the service manager.
  */
 #ifndef REDLOCK_TOOLS_CGROUP_H
 #define REDLOCK_TOOLS_CGROUP_H

@@ -150,8 +150,8 @@ static void on_stopped(struct child *child, int number)
 
 /* ---- News of the guardian ----------------------------------------------- */
 
-/* What is on the board now.  A group that is gone must get no signal: its id may be another's.
- * What came before the command's end is read after it. */
+/* A group that is gone must get no signal: its id may be another's.  The board is read once more
+ * after the command's end. */
 static void read_board(struct child *child)
 {
     struct guardian_board *board = child->board;
@@ -272,7 +272,7 @@ void child_kill_at(struct child *child, int64_t at)
 void child_end(struct child *child, int64_t kill_at)
 {
     read_board(child);
-    /* First of all: who was asked runs --on-lost while there is time. */
+    /* First, so that the guardian runs --on-lost while there is time. */
     bool sooner = plan_kill(child, kill_at);
     if (!child->await_all && !child->acted) {
         atomic_store(&child->board->asked, true);
@@ -371,8 +371,8 @@ static int start_guardian(struct child *child, char **command, char **environmen
                         .terminal = &child->terminal,
                         .cgroup = &child->cgroup,
                         .exec_pipe = far->exec_pipe};
-    /* What the guardian leaves, should it be killed, is ours; but who started us may have had
-     * children before he became `redlock`. */
+    /* If the guardian is killed, its children become ours.  We may have had others from before the
+     * exec of `redlock`. */
     child->has_others = has_children();
     if (child->has_others)
         tree_leave_out_children(getpid());

@@ -55,7 +55,7 @@ struct child {
     int on_lost;      /* the pid of that command, or -errno; 0: not started */
     bool on_lost_ended;
     int on_lost_status; /* as of waitpid() */
-    unsigned left;      /* so many processes belong to others and could not be ended */
+    unsigned left;      /* number of processes of other users, which could not be ended */
     pid_t one_left;
     int64_t gone_at;   /* boot_ms() */
     int64_t lease_end; /* as told last */
@@ -66,7 +66,7 @@ struct child {
 int child_start(struct child *child, struct ev_loop *loop, char **command, char **environment,
                 int64_t lease_end);
 
-/* The lease ends then.  To be told often: the guardian ends the command otherwise. */
+/* The lease ends then.  Call it often: otherwise the guardian ends the command. */
 void child_lease_ends(struct child *child, int64_t lease_end);
 
 /* Sends the signal to the command's whole group. */

@@ -10,7 +10,7 @@
 void elect_announce(struct run *run);
 /* It was lost, and is to stand again once it has released. */
 bool elect_is_to_stand_again(const struct run *run);
-/* What the last term left is forgotten. */
+/* Forgets the rest of the last term. */
 void elect_forget_term(struct run *run);
 
 #endif

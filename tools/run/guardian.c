@@ -22,7 +22,7 @@
 #define LINGER_MS    200 /* what the command leaves behind has that long to end by itself */
 #define LOOK_MS      5
 #define LOOK_MOST_MS 1000
-#define REAPED_MOST  16 /* in one turn: who forks without end must not keep it from the rest */
+#define REAPED_MOST  16 /* in one turn: a fork bomb must not keep it from the rest */
 #define KILLS_LEAST  6  /* before it gives up: what cgroup_kill() has reached needs a moment */
 #define NEVER        INT64_MAX
 #define SPARED       "-1000"
@@ -217,7 +217,7 @@ static void tell_loss(struct guardian *guardian, int64_t now)
     guardian->childless &= pid < 0;
 }
 
-/* What was asked with the command is not asked twice. */
+/* Processes that were asked with the command are not asked twice. */
 static void ask_rest(struct guardian *guardian)
 {
     guardian->last =
@@ -274,7 +274,7 @@ static int64_t act(struct guardian *guardian, int64_t now)
         ask(guardian, now);
     if (now >= time_to_kill(guardian)) {
         kill_all(guardian);
-        /* What the kernel holds does not die the sooner for being asked more often. */
+        /* A process that the kernel holds does not die sooner if it is killed more often. */
         guardian->look_ms = smaller(2 * guardian->look_ms, LOOK_MOST_MS);
         looks = true;
     }

@@ -1,14 +1,12 @@
 /*
- * guardian.h - a second, tiny process between `run` and its command, which ends the command and all
- * that descends from it when the lease is about to end and nobody has prolonged it, or when `run`
- * is gone.
+ * guardian.h - a second, tiny process between `run` and its command.  It ends the command and all
+ * its descendants when the lease is about to end without a renewal, or when `run` is gone.
  *
  *   redlock run ── guardian ── command ── ...
  *
- * It is the command's parent, and what loses its own parent becomes its child: the tree is
- * reachable whatever became a daemon.  It has a process group of its own, and no signal that can be
- * blocked reaches it.  It holds no descriptor but a socket to `run`, and for --on-lost what that
- * command writes to; it needs no master and no memory.
+ * It is the command's parent, and the subreaper of orphans below it: it reaches daemons too.  It
+ * has a process group of its own, and blocks all signals.  It holds a socket to `run`, and the
+ * output of --on-lost, and no other descriptor; it needs no master and no memory.
  */
 #ifndef REDLOCK_TOOLS_GUARDIAN_H
 #define REDLOCK_TOOLS_GUARDIAN_H
@@ -48,9 +46,9 @@ struct guardian_board {
 };
 
 struct guardian_orders {
-    int64_t ask_before_ms; /* so long before the lease's end the command gets SIGTERM */
-    int64_t slack_ms;      /* and so long before it SIGKILL */
-    int64_t kill_after_ms; /* but at most so long after SIGTERM */
+    int64_t ask_before_ms; /* time from SIGTERM to the lease's end */
+    int64_t slack_ms;      /* time from SIGKILL to the lease's end */
+    int64_t kill_after_ms; /* longest time from SIGTERM to SIGKILL */
     bool leave_children;   /* only the command's own group is guarded */
     const char *on_lost;   /* for the shell, beside the first SIGTERM; NULL: nothing */
 };

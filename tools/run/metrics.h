@@ -1,8 +1,8 @@
 /*
- * metrics.h - what `redlock run` counts, in a file for the textfile collector of node_exporter.
+ * metrics.h - the counters of `redlock run`, in a file for the textfile collector of node_exporter.
  *
- * The file is replaced as a whole, so that nobody reads half of it.  If it cannot be written, the
- * user is told once, and all else goes on.
+ * The file is replaced as a whole, so that nobody reads half of it.  If it cannot be written, there
+ * is one warning, and all else goes on.
  */
 #ifndef REDLOCK_TOOLS_METRICS_H
 #define REDLOCK_TOOLS_METRICS_H

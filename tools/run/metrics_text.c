@@ -70,7 +70,7 @@ static void add_labelled(struct text *out, const struct text *page, const struct
 
 /* ---- metrics ------------------------------------------------------------ */
 
-/* What the library tells, without its end. */
+/* The text of the library, without its end. */
 static void add_client(struct text *page, const redlock *client)
 {
     size_t size = redlock_stats_text(client, NULL, 0) + 64; /* for what is longer a moment later */

@@ -14,7 +14,7 @@
 static void give_up(struct notify *notify, const char *why)
 {
     if (!notify->quiet)
-        say_at(REDLOCK_LOG_WARNING, "NOTIFY_SOCKET=%s: %s; the service manager is told nothing",
+        say_at(REDLOCK_LOG_WARNING, "NOTIFY_SOCKET=%s: %s; the service manager gets no messages",
                getenv("NOTIFY_SOCKET"), why);
     notify->length = 0;
 }

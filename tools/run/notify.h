@@ -1,9 +1,9 @@
 /*
- * notify.h - tells a service manager (systemd's Type=notify) how we fare, by datagrams to the
- * socket that $NOTIFY_SOCKET names: READY=1, STATUS=, STOPPING=1, as sd_notify(3) has it.
+ * notify.h - sends our state to a service manager (Type=notify of systemd), by datagrams to the
+ * socket that $NOTIFY_SOCKET names: READY=1, STATUS=, STOPPING=1, as in sd_notify(3).
  *
- * No message blocks.  Each tells the whole state, so that one that was lost is made good by the
- * next; the last one is sent again while the manager has no room for it.
+ * No message blocks.  Each has the whole state, so the next one makes up for a lost one.  The last
+ * one is sent again while the manager has no room for it.
  */
 #ifndef REDLOCK_TOOLS_NOTIFY_H
 #define REDLOCK_TOOLS_NOTIFY_H
@@ -22,13 +22,13 @@ struct notify {
     struct ev_loop *loop;
     ev_timer again;
     struct sockaddr_un address;
-    socklen_t length; /* of the address; 0: nobody is to be told */
+    socklen_t length; /* of the address; 0: there is no manager */
     bool quiet;
     enum notify_state state;
     struct text message; /* the last one */
 };
 
-/* Nothing is sent yet.  Unless `quiet`, warns once if the manager cannot be told. */
+/* Nothing is sent yet.  Unless `quiet`, warns once if the manager cannot be reached. */
 void notify_open(struct notify *notify, struct ev_loop *loop, bool quiet);
 void notify_close(struct notify *notify);
 

@@ -1,9 +1,9 @@
 /*
- * run_notify.h - what `redlock run` tells a service manager (notify.h).
+ * run_notify.h - the messages of `redlock run` to a service manager (notify.h).
  *
- * `run` is ready when it holds the lock.  `elect` is ready when it stands in line already: a hot
- * standby may wait for weeks, and a unit that is starting for so long is taken for one that fails,
- * and keeps those from starting that come after it.
+ * `run` is ready when it holds the lock.  `elect` is ready when it stands in the queue: a hot
+ * standby may wait for weeks.  A unit that starts for weeks counts as failed, and delays the units
+ * after it.
  */
 #ifndef REDLOCK_TOOLS_RUN_NOTIFY_H
 #define REDLOCK_TOOLS_RUN_NOTIFY_H

@@ -207,7 +207,6 @@ static void say_rest(const struct run *run)
                                     "it run on");
 }
 
-/* What --on-lost runs is killed with all others, or ends with a status. */
 static void say_on_lost_end(int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) > 0)
@@ -227,7 +226,7 @@ static void say_on_lost(const struct child *child)
         say_on_lost_end(child->on_lost_status);
 }
 
-/* Where no process of another user was met, none was seen at all. */
+/* If no process of another user was met, /proc showed none at all. */
 static void say_left(const struct child *child)
 {
     if (child->one_left > 0)

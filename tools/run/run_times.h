@@ -9,11 +9,11 @@
 #include "guardian.h"
 #include "options.h"
 
-/* How long before its end the lease is told lost. */
+/* How long before the lease's end LOST comes. */
 int64_t run_margin_ms(const struct options *options);
 
-/* What the guardian goes by: it asks the command to end a moment later than we would, should the
- * lease be lost, and kills it as late. */
+/* The times of the guardian: after a loss it asks the command to end a moment later than we would,
+ * and kills it a moment later, too. */
 struct guardian_orders run_orders(const struct options *options);
 
 /* How long the command may live on when the lease is valid for that long. */

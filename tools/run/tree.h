@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-/* What became of a signal to several processes. */
+/* The outcome of a signal to several processes. */
 struct signalled {
     unsigned reached;
     unsigned refused; /* they belong to another user */
@@ -20,13 +20,13 @@ struct signalled {
 void tree_leave_out_children(pid_t parent);
 
 /* SIGTERM, and then SIGCONT, to the descendants of `root`, not to itself and not to those groups
- * (0: none).  What is forked meanwhile is not asked: a handler may have started it, to clean up. */
+ * (0: none).  A process that is forked meanwhile is not asked: it may clean up for a handler. */
 struct signalled tree_ask(pid_t root, pid_t but_group, pid_t nor_group);
 
-/* SIGKILL to the descendants of `root`.  What is forked meanwhile may be missed: do it again. */
+/* SIGKILL to the descendants of `root`.  It may miss a process forked meanwhile: call it again. */
 struct signalled tree_kill(pid_t root);
 
-/* The same to a group. */
+/* A signal to a group. */
 struct signalled group_signal(pid_t group, int number);
 
 #endif
