@@ -1,7 +1,7 @@
-/* A file that many processes read and one refreshes when it is a second old.  The masters:
+/* Many processes read a file, and one refreshes it when it is a second old.  The masters:
  * REDLOCK_NODES; the file: the first argument.  A reader holds the name shared, so readers do not
- * wait for each other; a writer holds it alone, so nobody reads a half-written file.  Who has
- * written becomes a reader, so that it shows what it wrote while the others read. */
+ * wait for each other.  A writer holds it alone, so nobody reads a half-written file.  Then the
+ * writer becomes a reader, to show the new content while the others read. */
 #include <err.h>
 #include <redlock.h>
 #include <stdio.h>

@@ -41,7 +41,7 @@ static void on_event(redlock_campaign *candidate, const redlock_event *event, vo
     fflush(stdout);
 }
 
-/* What is sent to the leader bears its term: it need not lead any more. */
+/* A request to the leader has its term, for the leader may not lead any more. */
 static void on_leader(redlock_observer *observer, const redlock_leader *leader, void *data)
 {
     (void)observer, (void)data;

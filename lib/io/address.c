@@ -281,8 +281,8 @@ static bool parse_redis(const struct entry *entry, struct text body, struct addr
     return parse_host_and_port(entry, place, address);
 }
 
-/* The same, and ?parameters behind it.  In a login and in a parameter both marks are encoded, for
- * else a part of one would be taken for the other. */
+/* As parse_redis(), with ?parameters behind it.  In a login and in a parameter both marks must be
+ * encoded: otherwise a part of one would look like the other. */
 static bool parse_rediss(const struct entry *entry, struct text body, struct address *address)
 {
     const char *query = find_char(body, '?');

@@ -1,8 +1,9 @@
 /*
- * address.h - the place of a master and the login there, from
- * redis://[user[:password]@]host[:port][/db], the same as rediss:// with parameters of TLS behind
- * it
- * (?ca=PATH&name=HOST), and unix:///path[?db=N].
+ * address.h - the place of a master and the login there, from one of these.
+ *
+ *   redis://[user[:password]@]host[:port][/db]
+ *   rediss://...[?ca=PATH&name=HOST...]   the same under TLS
+ *   unix:///path[?db=N]
  */
 #ifndef REDLOCK_IO_ADDRESS_H
 #define REDLOCK_IO_ADDRESS_H
@@ -24,10 +25,9 @@ struct address {
                     if db > 0; never a password */
 };
 
-/* Fills `addresses` (at most `max`) from a list separated by commas or white
- * space; returns their number, or -1 with a sentence in `why` (which entry, what is
- * wrong, what is expected; never a password), or ADDRESSES_NO_MEMORY.  The caller
- * frees them with addresses_clear().  Two entries for the same place are an error. */
+/* Fills `addresses` (at most `max`) from a list separated by commas or white space.  Returns their
+ * number, or -1 with a sentence in `why`, which never has a password, or ADDRESSES_NO_MEMORY.  The
+ * caller frees them with addresses_clear().  Two entries for the same place are an error. */
 #define ADDRESSES_NO_MEMORY (-2)
 int addresses_parse(struct address *addresses, int max, const char *list, char *why,
                     size_t why_size);
@@ -38,7 +38,7 @@ void addresses_clear(struct address *addresses, int count);
 enum login_change { LOGIN_UNKNOWN /* there is no such entry */, LOGIN_SAME, LOGIN_NEW };
 enum login_change address_take_login(struct address *address, struct address *list, int count);
 
-/* What the addresses with TLS do not say of it themselves is `usual`; false if memory is out. */
+/* Gives `usual` terms to addresses with TLS that have none; false if memory is out. */
 bool addresses_complete(struct address *addresses, int count,
                         const char *const usual[TLS_SETTINGS]);
 

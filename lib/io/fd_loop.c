@@ -20,13 +20,12 @@
 _Static_assert(2 * 2 * MASTERS_MAX < FD_LOOP_WATCHES,
                "two links to each master, with a lookup each");
 
-/* epoll hands back a number and the count of its uses, and no pointer: so what was stopped in the
- * meantime is passed over, and an epoll instance that is not ours, but has got our descriptor, does
- * no harm. */
+/* epoll hands back a number and the count of its uses, and no pointer.  So a watch that was stopped
+ * meanwhile is skipped, and a foreign epoll instance with our descriptor's number is harmless. */
 struct slot {
     struct io_watch *watch; /* NULL: free */
     uint32_t uses;
-    bool refused; /* it is yet to be told that epoll did not take it */
+    bool refused; /* epoll did not take it, which is not reported yet */
 };
 
 struct fd_loop {

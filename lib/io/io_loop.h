@@ -2,8 +2,8 @@
  * io_loop.h - a client's place on an event loop, whichever it is: one of libev (libev_loop.h), or
  * one of our own, which shows a single descriptor (fd_loop.h).
  *
- * A loop tells what descriptors are ready for, and wakes at a time.  What is to be done then, once
- * for all that has come, is the client's: its turn.
+ * A loop reports ready descriptors, and wakes at a time.  Then the client takes its turn, once for
+ * all that has come.
  */
 #ifndef REDLOCK_IO_IO_LOOP_H
 #define REDLOCK_IO_IO_LOOP_H
@@ -28,7 +28,7 @@ struct io_watch {
     void *room[8]; /* what the kind of loop keeps of it */
 };
 
-/* What each kind of loop does; the functions below say what. */
+/* The functions of a kind of loop; see those below. */
 struct io_loop_kind {
     void (*watch)(struct io_watch *watch, int fd, int events);
     void (*start)(struct io_loop *loop);

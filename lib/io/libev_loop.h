@@ -8,8 +8,8 @@
 
 struct ev_loop;
 
-/* Calls `turn` each time before the loop blocks, when all that has come was told, so that what
- * follows from it is written at once.  It may free the io_loop.  NULL: memory is out. */
+/* Calls `turn` each time before the loop blocks, after all events: so the requests that follow from
+ * them are written at once.  It may free the io_loop.  NULL: memory is out. */
 struct io_loop *libev_loop_new(struct ev_loop *ev, void (*turn)(void *owner), void *owner);
 
 #endif

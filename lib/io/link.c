@@ -273,7 +273,7 @@ static bool next_reply(struct link *link)
     return reply != NULL;
 }
 
-/* Whoever reads of an end need not be told to try TLS. */
+/* A message about an end under TLS needs no advice to try TLS. */
 static const char *layer(const struct link *link)
 {
     return link->tls ? "TLS: " : "";

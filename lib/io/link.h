@@ -74,13 +74,13 @@ bool link_pump(struct link *link);
 /* True if the master refused the user or the password of the last connection, or wanted one. */
 bool link_was_denied(const struct link *link);
 
-/* What the owner has not been told yet: why the connection ends, or that the master has not
- * answered the handshake of TLS so far; NULL: nothing. */
+/* News for the owner: why the connection ends, or that the master has not answered the handshake of
+ * TLS so far; NULL: none. */
 const char *link_trouble(const struct link *link);
 
 const struct link_counters *link_counters(const struct link *link);
 
-/* What the handshake of TLS told of the master; NULL without TLS, or without a connection. */
+/* The facts of the TLS handshake; NULL without TLS, or without a connection. */
 const struct tls_facts *link_tls(const struct link *link);
 
 /* The number of requests that are not yet answered. */

@@ -18,10 +18,10 @@ usec system_wall_lead(void);
  * thread. */
 int system_start(void);
 
-/* Random bytes for the next step, never handed out twice.  They come from the kernel, by
- * libsodium, some at once, as that is a system call.  A copy of them (by a fork, or by a snapshot
- * that is restored twice) must not give two clients one token: the store draws anew when its bytes
- * are old, in a child, and after randomness_forget(), which is called for each new connection. */
+/* Random bytes for the next step, never handed out twice.  They come from the kernel, by libsodium,
+ * many at a time, for each time is a system call.  A copy of them, by a fork or by a snapshot that
+ * is restored twice, must not give two clients one token.  So the store draws new bytes when its
+ * bytes are old, in a child, and after randomness_forget(), called for each new connection. */
 struct randomness_store {
     uint8_t bytes[256];
     uint8_t lent[RANDOMNESS_PER_STEP]; /* for the step under way, with the moment in them */

@@ -11,8 +11,8 @@
 
 #include "tls_parts.h"
 
-/* Each record takes two, and a master's part of the handshake is some six records.  OpenSSL passes
- * over some records that lead nowhere: who sends those alone must not keep the loop. */
+/* Each record takes two, and a master's part of the handshake is some six records.  OpenSSL skips
+ * some empty records: a master that sends only those must not keep the loop. */
 #define READS_A_TURN 64
 
 const bool tls_is_built = true;
@@ -140,7 +140,7 @@ void tls_begin_reading(struct tls *tls)
     tls->reading_writes = false;
 }
 
-/* The socket has been read in this turn, and all that it gave is told. */
+/* The socket was read in this turn, and all its bytes were handed out. */
 static bool is_drained(const struct tls *tls)
 {
     return !tls->reads && !SSL_has_pending(tls->ssl);

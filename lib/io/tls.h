@@ -28,12 +28,12 @@ struct tls *tls_new(int fd, const struct tls_terms *terms, const char *host, cha
                     size_t why_size);
 enum tls_state tls_handshake(struct tls *tls);
 
-/* Lets tls_read() read from the socket once more; what is inside of TLS it gives out until it says
- * EAGAIN, so that nothing is left there of which no loop would tell. */
+/* Lets tls_read() read from the socket once more.  Call tls_read() until EAGAIN: no loop reports
+ * the bytes that stay inside of TLS. */
 void tls_begin_reading(struct tls *tls);
 
 /* As recv() and send(): 0 is the end, -1 an error in errno; with EPROTO tls_why() has the reason.
- * What was to be sent and was not must stand first when tls_write() is called again. */
+ * Bytes that were not sent must stand first when tls_write() is called again. */
 ssize_t tls_read(struct tls *tls, char *bytes, size_t size);
 ssize_t tls_write(struct tls *tls, const char *bytes, size_t size);
 

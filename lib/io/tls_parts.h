@@ -39,9 +39,9 @@ struct tls {
 /* An SSL of its own, which is not yet on a socket; NULL: a sentence is in `why`. */
 SSL *tls_setup(struct tls *tls, char *why, size_t why_size);
 
-/* The CAs of a file, or of the system (NULL), to be freed: those of the last call, unless files
- * have changed, for to read some hundred CAs may take 50 ms, and the loop waits.  NULL: OpenSSL has
- * queued an error. */
+/* The CAs of a file, or of the system (NULL), to be freed.  They are those of the last call unless
+ * files have changed: to read some hundred CAs may take 50 ms, and the loop waits.  NULL: OpenSSL
+ * has queued an error. */
 X509_STORE *tls_trust(const char *ca);
 
 /* For SSL_set_verify(): makes a sentence of what is wrong with a certificate. */

@@ -35,8 +35,8 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* To read a pipe or a device might keep the loop for good.  What cannot be looked at is not opened
- * either, and OpenSSL says why. */
+/* To read a pipe or a device might keep the loop for ever.  If stat() fails, OpenSSL fails too, and
+ * has the reason. */
 static bool is_safe_to_read(const char *what, const char *path, const struct complaint *to)
 {
     struct stat about;

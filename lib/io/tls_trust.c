@@ -9,8 +9,8 @@
 
 #define SETTLES_S 2 /* the coarsest clock of a file system */
 
-/* What tells that files are still the same: the folder is the system's, of which all are looked up
- * that the file does not have. */
+/* Shows that files are still the same.  The folder is the system's: CAs that the file lacks are
+ * looked up there. */
 struct stamp {
     struct stat file, folder;
 };
@@ -92,8 +92,8 @@ static X509_STORE *load_or_recall(const char *ca)
     return store;
 }
 
-/* Whoever finds another thread here reads for itself: so does a forked child, in which that thread
- * is gone. */
+/* A thread that finds another one here reads the files itself.  So does a forked child, where that
+ * other thread is gone. */
 X509_STORE *tls_trust(const char *ca)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -6,7 +6,7 @@
 
 #include "tls_parts.h"
 
-#define NAME_SHOWN   36 /* so that a sentence with two of them is told whole */
+#define NAME_SHOWN   36 /* so that a sentence has room for two */
 #define ALERT_RECORD 21
 #define FIRST_RECORD 22
 
@@ -114,7 +114,7 @@ const char *tls_reason(void)
     return reason ? reason : "no reason given";
 }
 
-/* What the master says of our certificate; NULL: it speaks of something else. */
+/* The master's complaint about our certificate; NULL: it is about something else. */
 static const char *refusal_of_certificate(int reason)
 {
     switch (reason) {
@@ -175,7 +175,7 @@ static int reason_in_queue(void)
     return tells ? ERR_GET_REASON(error) : 0;
 }
 
-/* What the master has said goes before errors of the socket: it says it, and closes. */
+/* The master's alert goes before errors of the socket: it sends that, and closes. */
 static void make_sentence(struct tls *tls)
 {
     int reason = reason_in_queue();

@@ -58,7 +58,7 @@ static bool tell_candidate(redlock_campaign *candidate, const redlock_event *eve
     return false;
 }
 
-/* What the masters still have of the lost lease is given back meanwhile. */
+/* The rest of the lost lease is given back meanwhile. */
 static void stand_again(redlock_campaign *candidate, const redlock_event *lost)
 {
     redlock_lease_free(candidate->lease);
@@ -189,7 +189,7 @@ redlock_lease *redlock_campaign_lease(const redlock_campaign *candidate)
     return candidate->lease;
 }
 
-/* What is refused is not announced in a later term either. */
+/* A refused value is not announced in a later term either. */
 redlock_code redlock_campaign_announce(redlock_campaign *candidate, const void *value,
                                        size_t length)
 {

@@ -124,9 +124,9 @@ redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *
 
 /* ---- beginning and end ---- */
 
-/* If the application has closed a descriptor of ours, its numbers are looked at every so often, and
- * mail is found without the bell, whose number may be another file's by now.  poll() does not tell
- * of one that is closed while it waits. */
+/* If the application has closed a descriptor of ours, the thread looks for mail by time: the number
+ * of the bell may be another file's by now.  A poll() does not report a descriptor that is closed
+ * while it waits. */
 #define PAUSE_MS 10
 #define LOOK_MS  1000
 
@@ -145,8 +145,8 @@ static void await_work(redlock_sync *client, int wait_ms)
     sync_take_mail(client);
 }
 
-/* What the mail asks for is carried out in the same turn.  The words are brought up to date when
- * all replies were handled. */
+/* The calls of the mail are carried out in the same turn.  The words of validity are updated after
+ * all replies. */
 static void turn_until_closed(redlock_sync *client)
 {
     int wait_ms = -1;

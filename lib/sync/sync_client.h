@@ -3,8 +3,8 @@
  *
  * A client is a client of redlock.h, run by a thread of its own, which waits for its descriptor.  A
  * call that waits is a struct on the caller's stack.  The call goes through a mailbox to the
- * background thread, which starts it and, when its outcome comes, finishes it: to set `done` under
- * the client's lock is the last thing that the background thread does with a call.
+ * background thread, which starts it, and finishes it when its outcome comes.  Last of all it sets
+ * `done` under the client's lock, and never touches the call again.
  *
  *   sync.c           a client, from open to free
  *   sync_barriers.c  barriers
@@ -119,7 +119,7 @@ const char *sync_why_not(const redlock_sync *client, redlock_code code);
 
 /* Any thread: hands the call to the background thread and waits until it is finished. */
 redlock_code sync_carry_out(redlock_sync *client, struct call *call);
-/* The same, once it is seen that the result has room and that this thread may wait. */
+/* As above, after the checks that the result has room and that this thread may wait. */
 redlock_code sync_ask(redlock_sync *client, struct call *call);
 /* As sync_ask().  When `ms` are over the thread hands in `late` as well, which finishes the call if
  * that still waits. */
@@ -131,11 +131,11 @@ redlock_code sync_ask_for(redlock_sync *client, struct call *call, int64_t ms, s
 void sync_take_mail(redlock_sync *client);
 void sync_set_pending(redlock_sync *client, struct call *call);
 void sync_finish(redlock_sync *client, struct call *call, redlock_code code);
-/* The same for the call in `slot`, which waits for an event of its lease, if there is one; NULL:
+/* As sync_finish(), for the call in `slot`, if any, which waits for an event of its lease; NULL:
  * that event will not come. */
 void sync_finish_with(redlock_sync *client, struct call **slot, redlock_code code,
                       const redlock_event *event);
-/* The same for a call that redlock.h refused. */
+/* As sync_finish(), for a call that redlock.h refused. */
 void sync_refuse(redlock_sync *client, struct call *call, redlock_code code);
 /* Ends every call that still waits; later calls are refused.  All get E_CLOSED. */
 void sync_finish_all(redlock_sync *client);
@@ -156,7 +156,7 @@ bool sync_reentry_prepare(redlock_sync_lease *lease, const redlock_name *names, 
                           bool all_shared);
 /* This thread has acquired the lease with these options, and owns it. */
 void sync_reentry_begin(redlock_sync_lease *lease, const redlock_lease_options *options);
-/* True if this thread owns a lease on one of the names: then it asks no master, `code` is the
+/* True if this thread owns a lease on one of the names.  Then it asks no master, `code` is the
  * outcome of its acquire, and *lease the lease if that is REDLOCK_OK. */
 bool sync_reentry_enter(redlock_sync *client, redlock_sync_lease **lease, const redlock_name *names,
                         size_t count, const redlock_lease_options *options,

@@ -29,7 +29,7 @@ static void start_announce(redlock_sync *client, struct call *call)
 {
     redlock_sync_lease *lease = call->lease;
     redlock_code code = announce(LIST_OWNER(call, struct announcement, call));
-    if (!code) /* what another thread announced is replaced, and is not told any more */
+    if (!code) /* this replaces another thread's announcement, which is not reported any more */
         sync_finish_with(client, &lease->announcing, REDLOCK_E_CANCELLED, NULL);
     sync_await(client, call, &lease->announcing, code);
 }

@@ -59,7 +59,7 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
 {
     redlock_sync_lease *lease = data;
     (void)handle;
-    if (event->kind == REDLOCK_LOST) /* first: who reads that it ended can read why */
+    if (event->kind == REDLOCK_LOST) /* first: a thread that sees the end can read the reason */
         sync_reentry_lost(lease, event->code);
     make_known(lease, event);
     switch (event->kind) {
@@ -163,7 +163,7 @@ static redlock_code acquire_reentrant(redlock_sync_lease *lease, struct call *ca
     return code;
 }
 
-/* What the options say to this header is not for the client of redlock.h. */
+/* The client of redlock.h does not get the options of this header. */
 static redlock_code take_options(const redlock_lease_options *options, redlock_lease_options *o,
                                  redlock_sync_result *result)
 {

@@ -7,11 +7,10 @@
  *   handles   acquires that were not freed yet
  *   held      acquires that were neither released nor, unreleased, freed
  *
- * All who acquired share one handle, so a free does not say whose it is.  It is taken for one of
- * an acquire that was released, if there is any; only when held == handles there is none, and
- * then it lowers both.  So always held <= handles, and a free makes held 0 only together with
- * handles: a lease is given back by the release that makes held 0, or by the free that makes
- * handles 0, never by a free that leaves handles behind.
+ * All acquires share one handle, so a free does not say to which acquire it belongs.  It counts for
+ * a released acquire, if there is any.  Only when held == handles there is none, and then the free
+ * lowers both.  So always held <= handles, and a free makes held 0 only together with handles.  A
+ * lease is given back by the release that makes held 0, or by the free that makes handles 0.
  *
  * A lease is in its client's list `reentrant` from the end of its first acquire until held is 0.
  * A thread owns no two leases of the list that have a name in common.
@@ -297,7 +296,7 @@ static redlock_code outcome_of_release(const redlock_sync *client, const struct 
     if (reentry->lost)
         return sync_report(result, REDLOCK_E_GONE, redlock_code_text(reentry->lost));
     int64_t valid_ms = sync_look(reentry->lease, &shared);
-    if (valid_ms == 0) /* LOST is told when the background thread runs again */
+    if (valid_ms == 0) /* LOST comes when the background thread runs again */
         return sync_report(result, REDLOCK_E_GONE, redlock_code_text(REDLOCK_E_EXPIRED));
     return sync_report_depth(result, REDLOCK_OK, valid_ms,
                              "still held for other acquires of the thread", reentry->held);

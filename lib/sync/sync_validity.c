@@ -1,8 +1,8 @@
 /*
  * sync_validity.c - the validity and the mode of leases, for every thread to read.
  *
- * Both are one word, so no thread reads the deadline of a reader with the mode of a writer: a
- * deadline, CLOCK_BOOTTIME in microseconds, times two, and one more if the lease has a name shared.
+ * Both are one word, so no thread reads the deadline of a reader with the mode of a writer.  It is
+ * the deadline, CLOCK_BOOTTIME in microseconds, times two, plus one if the lease has a name shared.
  */
 #include "sync_client.h"
 

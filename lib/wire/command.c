@@ -26,8 +26,8 @@ struct script {
         CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
     }
 
-/* The scripts of a kind: one, one for several where these may go in one command, both again for
- * shared names where these need others, and one for a slot where that needs another. */
+/* The scripts of a kind: for one request, and for several if these may go in one command.  Both
+ * again if shared names need others, and one for a slot if that needs another. */
 /* clang-format off */
 #define SCRIPTS_OF_KIND(kind, name, token, takes, sets, clock, batch, modes, slot)                 \
     ROW(kind, name)                                                                                \

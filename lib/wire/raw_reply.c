@@ -35,7 +35,7 @@ static struct field *next_field(const redisReadTask *task, enum field_kind kind)
     return field;
 }
 
-/* What such strings of one reply need at the most: a NUL stands behind each. */
+/* Room for all such strings of one reply, each with a NUL behind it. */
 #define LONG_ROOM (REPLY_LONG_MAX + REPLY_FIELDS_MAX)
 
 static bool make_long_room(struct raw_reply *raw)
@@ -45,8 +45,8 @@ static bool make_long_room(struct raw_reply *raw)
     return raw->long_text != NULL;
 }
 
-/* Strings of a reply may be that long together: what is said of a name, or who waits for it.  Most
- * connections never see any, so their memory is taken when the first one comes. */
+/* Holders and waiters of a name may have that length together.  Most connections never see such
+ * strings, so the memory is taken when the first one comes. */
 static bool __attribute__((cold, noinline))
 keep_long_text(struct raw_reply *raw, struct field *field, const char *text, size_t length)
 {

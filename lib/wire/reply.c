@@ -251,9 +251,9 @@ static bool read_permits(const struct raw_reply *raw, struct peek_reply *peek)
     return true;
 }
 
-/* {value, PTTL, number of waiters, tokens of the first ones}, and if the name is shared the number
- * of readers and the tokens of the first ones; if permits of it are out, of those who have one, and
- * how many permits there are. */
+/* {value, PTTL, number of waiters, tokens of the first ones}.  If the name is shared, then the
+ * number of readers and the tokens of the first ones.  If permits of it are out, these of their
+ * holders, and the number of permits. */
 static bool read_peek(const struct raw_reply *raw, struct reply *reply)
 {
     if (is_lone(raw, FIELD_NIL))
@@ -269,9 +269,9 @@ static bool read_peek(const struct raw_reply *raw, struct reply *reply)
     return answer(reply, ANSWER_HELD);
 }
 
-/* {1 or 2, logical clock}: the names are ours. {0, logical clock, PTTL, position, whether the
- * holder is of another library}: they are not ours yet; and of a slot, a free one and that whose
- * first waiter came later. */
+/* {1 or 2, logical clock}: the names are ours.
+ * {0, logical clock, PTTL, position, whether the holder is of another library}: not ours yet.
+ * Of a slot, then a free slot, and the slot whose first waiter came later. */
 static bool read_queue(const struct raw_reply *raw, struct reply *reply)
 {
     int64_t state, position, foreign;

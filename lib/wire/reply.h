@@ -8,10 +8,10 @@
 #include "ground/event.h"
 #include "raw_reply.h"
 
-/* What a login has told so far; the caller clears it with each new connection. */
+/* The state of a login; the caller clears it with each new connection. */
 struct login_state {
     int64_t client_id;
-    char run_id[RUN_ID_MAX + 1]; /* from INFO; "" if it was not told */
+    char run_id[RUN_ID_MAX + 1]; /* from INFO; "": unknown */
     bool failed; /* AUTH, SELECT or SUBSCRIBE was refused: the final answer is that error */
     bool denied; /* the user or the password is wrong, or there was none */
     char why[VOTE_TEXT_MAX]; /* why it was refused, also where that did not matter */
@@ -26,8 +26,8 @@ bool reply_take_step(struct login_state *login, enum step step, const struct raw
 bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct login_state *login,
                 struct hello *hello, struct reply *reply);
 
-/* The same for one reply to `count` requests: the answer to the one at `index`.  If all were
- * refused at once the answer is ANSWER_NOSCRIPT: each is to be sent alone, so that none suffers for
+/* As reply_read(), for one reply to `count` requests: the answer to the request at `index`.  If all
+ * were refused at once, the answer is ANSWER_NOSCRIPT: send each alone, so that none suffers for
  * another. */
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
                      const struct tag *tag, struct reply *reply);

@@ -1,6 +1,6 @@
 /*
- * server_error.h - the text of an error → a sentence for people: without the noise of a failed
- * script, with the name of the command that was denied, and cut between words.
+ * server_error.h - the text of an error → a sentence for people.  It is without the noise of a
+ * failed script, has the name of the denied command, and is cut between words.
  */
 #ifndef REDLOCK_WIRE_SERVER_ERROR_H
 #define REDLOCK_WIRE_SERVER_ERROR_H

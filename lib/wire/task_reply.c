@@ -79,8 +79,8 @@ static bool is_id(const struct field *field)
     return true;
 }
 
-/* {0 or 1 if it is open, id, how many it waits for, when it ends, ms that are left of that, ms for
- * which it has been there, who has arrived}, or 0 */
+/* {1 if it is open else 0, id, number that it waits for, end, ms until then, age in ms, names of
+ * the arrivals}, or 0 */
 static bool read_latch(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *id = &raw->fields[1], *arrived = &raw->fields[6];

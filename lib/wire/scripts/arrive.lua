@@ -1,12 +1,16 @@
 -- Counts a party at a barrier, and opens it when there are enough; or keeps that it was passed.
--- Counts nobody at a generation of which it is only known that it, or a later one, was passed.
--- KEYS the name   ARGV token, generation, parties, ttl ms, ms for which it is kept that it is open
---                 (at least twice the longest ttl that any client has told this master, which is
---                 how long others may go by what they heard), 1 it was passed or 0, the channel
--- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it waits, 1 open,
---                 2 passed, -1 others wait for another number of parties, and it is not counted; or
---                 {3, the parties of the latest generation that was passed, how many are counted here,
---                 that generation}.
+-- Counts nobody at a generation if all that is known is that it, or a later one, was passed.
+-- KEYS the name   ARGV token, generation, parties, ttl ms, ms for which `open` is kept, 1 it was
+--                 passed or 0, the channel
+--                 (`open` is kept for at least twice the longest ttl that any client has told this
+--                 master: others may rely on their answers for that time.)
+-- Returns one of
+--
+--     {state, parties, number counted, tokens of all if it is open}
+--        state: 0 it waits, 1 open, 2 passed, -1 others wait for another number of parties, and it is
+--        not counted
+--     {3, parties of the latest generation that was passed, number counted here, that generation}
+--
 -- uses barrier.lua
 local ttl = tonumber(ARGV[4])
 local longest = tonumber(redis.call('hget', 'redlock:clock', 'm') or '') or 0
@@ -24,7 +28,7 @@ end
 local told = ARGV[6] == '1'
 local open, passed, of = facts()
 local latest, of_latest = later()
--- Who tells that an earlier generation was passed has found that just now.
+-- A party that reports an earlier generation as passed has just found that.
 if latest and not open and not passed and not (told and latest > tonumber(generation)) then
     return over(latest, of_latest)
 end
@@ -51,6 +55,6 @@ end
 if news then
     tell('0', '')
 end
--- A user that may not be told (an ACL) asks.
+-- A user that may not subscribe (an ACL) asks.
 pcall(listen, ARGV[7], ttl)
 return state

@@ -1,9 +1,11 @@
 -- A barrier: one generation of a name.  The build puts this where a script says that it uses it.
---   redlock:barrier:<generation>:<name>  sorted set: "t:<token>" of each party, by expiry in ms of
---       TIME; "of:<parties>", "open", "passed" at +inf.  Once it is open nobody is taken off, but
---       who is not heard of is not counted any more.
---   redlock:passed:<name>  the latest generation that was passed, as "<generation> of <parties>"; it
---       lasts a week after that was told
+--
+--     redlock:barrier:<generation>:<name>  sorted set: "t:<token>" of each party, by expiry in ms of
+--         TIME; "of:<parties>", "open", "passed" at +inf.  Once it is open no party is removed, but
+--         a silent party no longer counts.
+--     redlock:passed:<name>  the latest generation that was passed, as "<generation> of <parties>"; it
+--         lasts a week after the last report of that
+--
 -- They are not in KEYS: they follow from the name, and a master is no cluster.
 -- uses observers.lua
 -- uses value.lua
@@ -50,7 +52,7 @@ local function tokens()
     return table.concat(names, '\n')
 end
 
--- What is to be answered.
+-- The answer.
 local function stand()
     local open, passed, of = facts()
     if of and of ~= parties then

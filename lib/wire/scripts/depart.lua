@@ -1,9 +1,12 @@
 -- Counts a party at a barrier no more, unless that is open.
 -- KEYS the name   ARGV token, generation, parties
--- Returns {state, parties, how many are counted, tokens of all if it is open}: 0 it is not counted,
--- 1 open, 2 passed, -1 others wait for another number of parties; or {3, the parties of the latest
--- generation that was passed, how many are counted here, that generation}, if no more is known of this
--- one.
+-- Returns one of
+--
+--     {state, parties, number counted, tokens of all if it is open}
+--        state: 0 it is not counted, 1 open, 2 passed, -1 others wait for another number of parties
+--     {3, parties of the latest generation that was passed, number counted here, that generation}
+--        if no more is known of this one
+--
 -- uses barrier.lua
 local open, passed = facts()
 local latest, of_latest = later()

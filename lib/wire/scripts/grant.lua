@@ -2,10 +2,9 @@
 -- advances the master's logical clock, up to the client's proposal if that is ahead.  Each
 -- refusal advances it by one: that orders the waiters.
 -- KEYS the names, redlock:clock
--- ARGV token, ttl ms, proposal us (0: without a fence), window us: a proposal further above
--- TIME is cut
--- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} one of them is held or has
--- a waiter.
+-- ARGV token, ttl ms, proposal us (0: without a fence), window us.
+-- A proposal further above TIME than the window is cut.
+-- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} a name is held or has a waiter.
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local fenced = ARGV[3] ~= '0'
 

@@ -1,8 +1,8 @@
 -- grant.lua for several leases of one name each, one after the other.
 -- KEYS a name for each, redlock:clock
--- ARGV window us (see there), and for each: token, ttl ms, proposal us (0: without a fence)
--- Returns for each the clock if it was granted with a fence, 0 if without one; the clock
--- below zero if the name is held or has a waiter; an error if it could not be granted.
+-- ARGV window us (see there), and for each: token, ttl ms, proposal us (0: without a fence).
+-- Returns for each the clock if it was granted with a fence, 0 if without one.
+-- The clock is below zero if the name is held or has a waiter; an error if it could not be granted.
 local count, clock = #KEYS - 1, KEYS[#KEYS]
 local time = redis.call('time')
 local most = time[1] * 1000000 + time[2] + tonumber(ARGV[1])

@@ -1,9 +1,9 @@
--- grant.lua for names of which one is shared, at the least.
+-- grant.lua for names of which at least one is shared.
 -- KEYS the names, redlock:clock
--- ARGV token, ttl ms, proposal us (0: without a fence), window us: a proposal further above
--- TIME is cut, a letter for each name: x exclusive, s shared
--- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} one of them is held in a way
--- that excludes this or has a waiter.
+-- ARGV token, ttl ms, proposal us, window us (see there), a letter for each name: x exclusive, s
+-- shared.
+-- Returns {1, clock} taken, 1 taken without a fence, {-1, clock} a name is held in a way that
+-- excludes this, or has a waiter.
 -- uses first_reader.lua
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ttl, proposal, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]

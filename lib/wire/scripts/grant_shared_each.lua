@@ -1,9 +1,9 @@
 -- grant_shared.lua for several leases of one shared name each, one after the other.
 -- KEYS a name for each, redlock:clock
--- ARGV window us (see there), and for each: token, ttl ms, proposal us (0: without a fence)
--- Returns for each the clock if it was granted with a fence, 0 if without one; the clock
--- below zero if the name is held exclusively or has a waiter; an error if it could not be
--- granted.
+-- ARGV window us (see there), and for each: token, ttl ms, proposal us (0: without a fence).
+-- Returns for each the clock if it was granted with a fence, 0 if without one.
+-- The clock is below zero if the name is held exclusively or has a waiter; an error if it could not
+-- be granted.
 -- uses holders.lua
 local count, clock = #KEYS - 1, KEYS[#KEYS]
 local time = redis.call('time')

@@ -1,10 +1,10 @@
--- grant.lua for a slot.  Somebody who waits for any slot of the name is not passed.
+-- grant.lua for a slot.  It passes no waiter for any slot of the name.
 -- KEYS the slot, redlock:clock
--- ARGV token, ttl ms, proposal us (0: without a fence), window us: a proposal further above
--- TIME is cut, how many slots the name has
--- Returns {1, clock} taken, 1 taken without a fence; {-1, clock, free, line} it is held, or somebody
--- waits.  free: the next slot that is free, with nobody in its queue, if nobody waits for any, else
--- -1; line: the slot with the shortest queue, the next one of several from this one on.
+-- ARGV token, ttl ms, proposal us, window us (see there), the number of slots of the name.
+-- Returns {1, clock} taken, 1 taken without a fence, {-1, clock, free, line} it is held, or has a
+-- waiter.
+--   free  the next free slot with an empty queue, if nobody waits for any slot; else -1
+--   line  the slot with the shortest queue, the next one of several from this one on
 local clock = KEYS[2]
 local fenced = ARGV[3] ~= '0'
 -- uses slots.lua

@@ -7,8 +7,9 @@
 -- These are not in KEYS: they follow from the names, and a master is no cluster.
 -- uses holders.lua
 
--- No script takes long: it gives waiters so many names, or little more, and takes so many dead out.  What
--- it leaves over is done by the next script that looks at the queue; each waiter's refresh does.
+-- Bounds on the names that a script gives to waiters (or little more), and on the dead waiters that it
+-- removes: no script takes long.  The next script that looks at the queue goes on, as each refresh of
+-- a waiter does.
 local names_left, dead_left = 64, 256
 
 -- The first live waiter of the name, the ms that it has left, and its ticket.  The dead
@@ -63,9 +64,9 @@ local function tick()
     return text
 end
 
--- Gives a free or marked name to its first waiter, with the other names that it waits for: all
--- or none; and on to the next ones while it is shared.  A waiter that cannot be told finds out
--- with its next refresh.
+-- Gives a free or marked name to its first waiter, with the other names that it waits for: all or
+-- none.  While the name is shared it goes on to the next waiters.  A waiter that hears nothing finds
+-- out with its next refresh.
 local function hand_over(name, is_marked)
     local token, left = first_alive(name)
     if not token or left <= 0 or names_left <= 0 then

@@ -6,11 +6,10 @@
 --   p master_replid2: whose data it got when it was last a replica
 -- Times are microseconds of TIME; they are written with %.0f, for tostring loses digits.
 -- KEYS redlock:clock
--- ARGV max ttl ms (0: for a client that only looks nothing is written), drift ppm, skew ms,
--- trust 0|1, adopt 0|1, clock window us
--- Returns run_id, version, role, TIME, rest of the quarantine, m, uptime s,
--- aof 0|1, eviction policy ('' if memory is not limited), h, age of this process (TIME
--- if it was adopted).
+-- ARGV max ttl ms (0: a client that only looks, so nothing is written), drift ppm, skew ms, trust
+-- 0|1, adopt 0|1, clock window us.
+-- Returns run_id, version, role, TIME, rest of the quarantine, m, uptime s, aof 0|1, eviction policy
+-- ('': no memory limit), h, age of this process (TIME if it was adopted).
 --
 -- From Redis 7.0 on it may be asked for some parts of INFO; the whole costs the master more.
 local info = redis.REDIS_VERSION_NUM and
@@ -38,7 +37,7 @@ end
 if fact('cluster_enabled') == '1' then
     role = 'cluster'
 end
--- Who sets it right lets it leap forward, over the ends of all leases that were taken until then.
+-- A correction lets it leap forward, over the ends of all leases that were taken until then.
 if uptime < 0 then
     return redis.error_reply('ERR its clock was set back behind its own start')
 end
@@ -55,15 +54,15 @@ local max_ttl = math.max(number(was[4]), number(ARGV[1]))
 local adopted, clock = was[5] or '', number(was[6])
 local window = number(ARGV[6])
 
--- Who was a replica has the record of another one.  That names this very process if the other one had been
--- its own replica; but then it does not know of this promotion.
+-- A former replica has the record of its old master.  That names this very process if the old master had
+-- been its own replica; but then it does not know of this promotion.
 local was_replica, source = (tonumber(fact('second_repl_offset')) or -1) ~= -1, fact('master_replid2')
 local is_another = was[1] ~= run_id or was_replica and was[7] and was[7] ~= source
 if is_another then
     -- Uptime is cut to seconds at both ends, so it may be a second too long: the
     -- quarantine would then end that much too early.
     started = now - math.max(0, uptime - 1) * 1000000
-    -- What a replica had promised before is gone, and nobody knows since when.
+    -- The earlier promises of a replica are gone, and it is not known since when.
     started = was_replica and now or started
     adopted = ''
 end

@@ -1,4 +1,4 @@
--- Who shares a name.  The build puts this where a script says that it uses it.
+-- The readers of a name.  The build puts this where a script says that it uses it.
 --   <name>                   holds the marker while the name is shared: it equals no token
 --   redlock:holders:<name>   sorted set of the readers' tokens by expiry, in ms of TIME
 -- A reader has the name if that holds the marker and the reader's expiry is ahead.  Both keys
@@ -54,13 +54,13 @@ local function readers()
     end
 
     -- uses first_reader.lua
-    -- Makes the token a reader of an open name, for `ms` at least.  Who makes the marker
-    -- forgets the readers of an earlier one.  TIME is asked behind each PTTL, also behind that
-    -- which told `ms`: where the master's time goes on within a script (Redis 6.2, 7.0), a pause
-    -- of the master between the two would else cut off a reader.  A new reader whose set may not
-    -- expire (an ACL) is taken out again: a failure keeps nobody out.  Who has just seen the value
-    -- of the name gives it; who was told `ms` by a client may give the `time` in us at which the
-    -- script looked: a new marker has no PTTL.
+    -- Makes the token a reader of an open name, for `ms` at least.  A new marker forgets the
+    -- readers of an earlier one.  TIME is read after each PTTL, also after the PTTL of `ms`.  Where
+    -- the master's time goes on within a script (Redis 6.2, 7.0), a pause of the master between
+    -- the two could otherwise cut off a reader.  A new reader whose set may not expire (an ACL) is
+    -- removed again: a failure keeps nobody out.  A caller that has just read the value of the name
+    -- passes it.  If `ms` came from a client, the caller may pass the `time` in us of its own look:
+    -- a new marker has no PTTL.
     local function share(name, token, ms, value, time)
         local holders = 'redlock:holders:' .. name
         if value == nil then

@@ -17,8 +17,8 @@ local function facts()
     return is
 end
 
--- What is here, if this very process was given it: what a restart has brought back may have been
--- stored before something that is forgotten.
+-- The latch, if this very process got it.  Data that a restart brought back may be older than data that
+-- is forgotten.
 local function record()
     local is = facts()
     return is.run == run and tonumber(is.ends) > now and is
@@ -33,7 +33,7 @@ local function age(is)
     return math.max(now - tonumber(is.put), 0)
 end
 
--- What is to be answered.
+-- The answer.
 local function stands(is)
     local arrived = redis.call('zrange', latch, 0, 0, 'byscore')
     for i = 1, #arrived do
@@ -44,7 +44,7 @@ local function stands(is)
 end
 
 -- Counts those who have arrived, one a line, if not enough are counted, and stores that it is open if
--- `opened` is '1'.  Who waits is told if it may be open now.
+-- `opened` is '1'.  Waiters get a message if it may be open now.
 local function take_in(is, arrived, opened)
     local news, missing = false, tonumber(is.of) - counted()
     for arrival in string.gmatch(arrived, '[^\n]+') do

@@ -1,7 +1,7 @@
--- The number of slots that this client knows of, `count`.  The largest of any client is stored for
--- those who look, for an hour, and for no less than the slot may be held, which is `lasts` ms, or than
--- it was already, for another slot: they look at no slot beyond it.  The build puts this where a script
--- says that it uses it.
+-- `count` is the number of slots that this client knows of.  The largest of any client is stored for
+-- looks, which look at no slot beyond it.  It is stored for an hour, and at least for `lasts` ms, the
+-- time for which the slot may be held, and never for less than before, for another slot.  The build puts
+-- this where a script says that it uses it.
 local count = tonumber(ARGV[5])
 local most, left = redis.pcall('get', permits), tonumber(redis.pcall('pttl', permits)) or -2
 local kept = string.format('%.0f', math.max(3600000, lasts, left))

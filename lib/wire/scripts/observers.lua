@@ -1,4 +1,4 @@
--- Who is told of a change of a name.  The build puts this where a script says that it uses it.
+-- The observers of a name.  The build puts this where a script says that it uses it.
 --   redlock:observers:<name>  sorted set of channels by expiry, in ms of TIME
 -- It is not in KEYS: it follows from the name, and a master is no cluster.
 local name = KEYS[1]
@@ -9,7 +9,7 @@ local function ms_now()
     return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- The channel is told of changes for so many ms; 0: no longer.
+-- The channel gets changes for `ms`; 0: no longer.
 local function listen(channel, keep)
     local now = ms_now()
     redis.call('zremrangebyscore', observers, '-inf', string.format('%.0f', now))
@@ -23,9 +23,9 @@ local function listen(channel, keep)
     end
 end
 
--- Tells the observers, or the first thousand of them, what is said, with the ms that it has left;
--- '' and '0': they must ask, as those must for whom the room does not suffice.  One that is not told, as a
--- user's ACL may have it, finds out when it asks.
+-- Sends the observers, or the first thousand of them, the announcement with the ms that it has left.
+-- '' and '0': they must ask, as the observers beyond a thousand must.  An observer that hears nothing,
+-- perhaps because of an ACL, finds out when it asks.
 local function tell(left, record)
     local channels = redis.pcall('zrange', observers, string.format('(%.0f', ms_now()), '+inf',
         'byscore', 'limit', 0, 1000)

@@ -1,12 +1,16 @@
--- Tells the holder of the first name that is held, the time left, and the waiters.
--- KEYS the names   ARGV how many tokens of waiters, and so on, are told at the most (16)
--- Returns {value (its first 256 bytes), PTTL, the number of waiters, the tokens of the first
--- ones, one a line}, or nil if all are free.  Of a name that is shared, behind
--- these, the number of readers, and the tokens of the first ones likewise.  Of one name alone that is
--- free, but of which slots are held or waited for: {'redlock:permits', PTTL of the first slot that is held,
--- the number of waiters (one that stands in several queues counts once), their tokens, the number of
--- slots that are held, the tokens of the first holders likewise, how many slots the name is said to
--- have, or is seen to}.
+-- Finds the holder of the first name that is held, the time left, and the waiters.
+-- KEYS the names   ARGV most tokens of each list (16)
+-- Returns nil if all are free, else
+--
+--     {value (its first 256 bytes), PTTL, number of waiters, tokens of the first ones, one a line}
+--
+-- A shared name has more behind these: the number of readers, and the tokens of the first ones.
+-- One name alone that is free, but with slots that are held or waited for, has
+--
+--     {'redlock:permits', PTTL of the first slot that is held, number of waiters, their tokens,
+--      number of slots that are held, tokens of the first holders, number of slots}
+--
+-- A waiter in several queues counts once.  The number of slots is the stored or the seen one.
 -- uses value.lua
 local most = tonumber(ARGV[1] or '16')
 
@@ -87,7 +91,7 @@ end
 for i = 1, #KEYS do
     local value = value_of(KEYS[i])
     if value then
-        -- A user that may not look at the queue (an ACL) is told the holder all the same.
+        -- A user that may not look at the queue (an ACL) gets the holder all the same.
         local may, count, tokens = pcall(waiters_of, KEYS[i])
         local told = {shown(value, KEYS[i]), redis.call('pttl', KEYS[i]),
             may and count or 0, may and tokens or ''}
@@ -98,5 +102,5 @@ for i = 1, #KEYS do
         return told
     end
 end
--- Several names are asked about for who excludes a lease on them; permits do not.
+-- A look at several names asks for holders that exclude a lease on them; permits do not.
 return #KEYS == 1 and permits_of(KEYS[1])

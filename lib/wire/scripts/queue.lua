@@ -1,12 +1,17 @@
 -- Enqueues a waiter for the names, or refreshes its place; takes the names, all or none,
 -- when its turn has come.
 -- KEYS the names, redlock:clock
--- ARGV token, ticket, ms that the place and what the waiter is given last, channel, and if
--- a name is to be shared a letter for each name: x exclusive, s shared
--- Returns {1, clock} the waiter has them, {2, clock} it has them, but another waiter is
--- ahead for one of them; {0, clock, PTTL of the first name that another token has (-1:
--- never expires, -2: all are free), the number of waiters ahead: the largest of any name,
--- 1 if all holders are of other libraries, as far as can be told, else 0}.
+-- ARGV token, ticket, ms for which the place and the given names last, channel.
+-- For shared names also a letter for each name: x exclusive, s shared.
+-- Returns one of
+--
+--     {1, clock}   the waiter has them
+--     {2, clock}   it has them, but another waiter is ahead for one of them
+--     {0, clock, PTTL, ahead, foreign}
+--
+--     PTTL      of the first name that another token has (-1: never expires, -2: all are free)
+--     ahead     the largest number of waiters ahead of any name
+--     foreign   1 if all holders seem to be of other libraries, else 0
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5]
 

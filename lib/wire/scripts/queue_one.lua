@@ -16,7 +16,7 @@ if type(value) == 'string' and value ~= token and value ~= 'redlock:shared' then
         call('pexpire', queue, life_of_queue)
     end
     call('set', 'redlock:waiter:' .. token, cmsgpack.pack({ARGV[4], name}), 'px', ARGV[3])
-    -- The dead ahead are taken out, so that they are not counted: so many, as in handover.lua.
+    -- Removes dead waiters ahead, so that they do not count: up to the number in handover.lua.
     local dead_left, ahead, first = 256, 0, call('zrange', queue, 0, 0)[1]
     while first and first ~= token do
         if dead_left == 0 or call('pttl', 'redlock:waiter:' .. first) > 0 then

@@ -1,12 +1,15 @@
--- queue.lua for a slot.  A new place is given no free slot while as many older waiters wait for
--- others as there are free slots; a refresh is, for those may be dead.
+-- queue.lua for a slot.  A new place gets no free slot while at least as many older waiters wait for
+-- other slots as there are free slots.  A refresh gets one, for those waiters may be dead.
 -- KEYS the slot, redlock:clock
--- ARGV token, ticket, ms that the place and what the waiter is given last, channel, how many slots
--- the name has
--- Returns {1, clock} the waiter has it, {2, clock} it has it, but another waiter is ahead; {0,
--- clock, PTTL, the number of waiters ahead, foreign (these as queue.lua), free, younger}: both -1
--- unless the waiter is the first.  free: the next slot that is free, with nobody in its queue;
--- younger: the slot whose first waiter came last of all, and later than this one.
+-- ARGV token, ticket, ms for which the place and the given slot last, channel, the number of slots.
+-- Returns one of
+--
+--     {1, clock}   the waiter has it
+--     {2, clock}   it has it, but another waiter is ahead
+--     {0, clock, PTTL, ahead, foreign, free, younger}   the first five as queue.lua
+--
+--     free      the next free slot with an empty queue; -1 unless the waiter is the first
+--     younger   the slot whose first waiter came last of all, and later than this one; likewise
 local names, clock = 1, KEYS[2]
 local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), nil
 -- uses slots.lua

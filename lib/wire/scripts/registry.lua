@@ -1,4 +1,4 @@
--- Who waits for any slot of a name, and how many slots are free.  The build puts this where a script
+-- The waiters for any slot of a name, and the number of free slots.  The build puts this where a script
 -- says that it uses it.
 
 -- As many as a client said, or 1.

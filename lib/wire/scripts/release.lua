@@ -1,8 +1,8 @@
--- Releases: deletes each name that still holds the token, or takes the token out of the name's
--- readers, and out of the queues; a free name goes to its next waiter.
+-- Releases: deletes each name that still holds the token, or takes the token out of the name's readers,
+-- and out of the queues.  A free name goes to its next waiter.
 -- KEYS the names
--- ARGV token, and if it came from another process: ms for which a renewal of that process may be on its way,
--- and must not heal
+-- ARGV token, and if it came from another process: ms for which a renewal of that process may be under way
+-- and must not heal.
 -- Returns 1 all were ours, 0 the others are free, -1 another token has one.
 local value = redis.pcall('get', KEYS[1])
 if #KEYS == 1 and value == ARGV[1] and not ARGV[2] then

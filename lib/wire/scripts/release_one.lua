@@ -14,7 +14,7 @@ local left = first and first ~= token and try('pttl', waiter)
 local record = type(left) == 'number' and left > 0 and try('get', waiter)
 local is_read, names = pcall(cmsgpack.unpack, record or '')
 if is_read and type(names) == 'table' and #names == 2 and names[2] == name and type(names[1]) == 'string' then
-    -- As in handover.lua; what tells the waiter comes last, and may fail.
+    -- As in handover.lua; the message to the waiter comes last, and may fail.
     local h = tonumber(try('hget', 'redlock:clock', 'h') or '')
     local text = h and string.format('%.0f', h + 1)
     if text and type(try('hset', 'redlock:clock', 'h', text)) == 'number' and

@@ -1,6 +1,6 @@
--- release.lua for a slot.  If nobody stands in its queue, one of those who wait for another slot of
--- the name is told that this one is free: the first, or where more slots are free the second and so
--- on, for those before it were told of these.  That gives it nothing.
+-- release.lua for a slot.  If its queue is empty, a waiter for another slot of the name hears that this
+-- slot is free: the first one.  If more slots are free it is the second and so on, for those before have
+-- heard of these.  The message gives no slot.
 -- KEYS the slot   ARGV as of release.lua
 -- Returns 1 it was ours, 0 it is free, -1 another token has it.
 -- uses slots.lua

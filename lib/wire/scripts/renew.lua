@@ -1,6 +1,6 @@
--- Prolongs names that hold the token, and never shortens them; takes an absent name again
--- only if told to heal, and only if no other process has given the token back.
--- KEYS the names   ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
+-- Prolongs names that hold the token, and never shortens them.  Takes an absent name again only with
+-- heal, and only if no other process has given the token back.
+-- KEYS the names   ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit).
 -- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
 -- {'late', TIME} past the limit.
 -- uses late.lua

@@ -1,8 +1,8 @@
 -- renew.lua for several leases of one name each.
 -- KEYS a name for each
--- ARGV for each: token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
--- Returns for each 1 renewed, 2 healed, 0 absent, -1 another token has it, a string
--- (TIME) past the limit, an error if the user may not look at it or set it again.
+-- ARGV for each: token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit).
+-- Returns for each 1 renewed, 2 healed, 0 absent, -1 another token has it, a string (TIME) past the
+-- limit.  It is an error if the user may not look at it or set it again.
 local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]
 

@@ -1,9 +1,9 @@
--- renew.lua for names of which one is shared, at the least.  A name that is to be shared and
--- holds the token itself is ours, too; it stays so unless it is to be converted: then the token
--- becomes its reader, and the readers that wait for it join.
+-- renew.lua for names of which at least one is shared.  A name with the letter s that holds the token
+-- itself is ours, too, and stays so unless `convert` is 1.  Then the token becomes its reader, and the
+-- readers that wait for it join.
 -- KEYS the names
 -- ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit), a letter for each name: x
--- exclusive, s shared; convert 0|1
+-- exclusive, s shared; convert 0|1.
 -- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
 -- {'late', TIME} past the limit.
 -- uses holders.lua

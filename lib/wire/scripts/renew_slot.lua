@@ -1,4 +1,4 @@
--- renew.lua for a slot.  Who looks for the permits of the name finds the slot as long as it is held.
+-- renew.lua for a slot.  A look at the permits of the name finds the slot while it is held.
 -- KEYS the slot   ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit)
 -- Returns 1 renewed, 2 healed, 0 absent, -1 another token has it, {'late', TIME} past the limit.
 -- uses late.lua
@@ -8,7 +8,8 @@ if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
     -- As in value.lua, whose function would make every renewal slower.
     redis.call('get', slot)
 end
-if value ~= ARGV[1] and (value or ARGV[3] ~= '1' or redis.pcall('exists', 'redlock:released:' .. ARGV[1]) == 1) then
+if value ~= ARGV[1] and (value or ARGV[3] ~= '1' or
+        redis.pcall('exists', 'redlock:released:' .. ARGV[1]) == 1) then
     return value and -1 or 0
 end
 if not value then

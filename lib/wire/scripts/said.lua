@@ -1,4 +1,4 @@
--- What is said of a name.  The build puts this where a script says that it uses it.
+-- The announcement of a name.  The build puts this where a script says that it uses it.
 --   redlock:leader:<name>     "<term> <number> <token> <value>": said by the token that had the name
 --                             in this term; expires
 -- It is not in KEYS: it follows from the name.
@@ -14,8 +14,8 @@ local function number_of(digits)
     end
 end
 
--- Returns the record, the ms that it has left, its term, number and token; nil if nothing is said.
--- What this library would not have written is nothing.
+-- Returns the record, the ms that it has left, its term, number and token; nil without an announcement.
+-- A record that this library would not have written is none.
 local function said()
     local record = value_of(leader)
     if type(record) ~= 'string' then

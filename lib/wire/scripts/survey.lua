@@ -1,12 +1,13 @@
--- Tells the names that are held or waited for among the next keys.
--- KEYS what the names begin with
--- ARGV cursor, about how many keys are looked at, foreign 0|1: also names whose value may be a lock of
--- other software: a string of 256 bytes at most that expires
--- Returns {cursor (0: all keys were looked at), the number of keys that the master has, the number of
--- names left out, the names: of each its length, a colon and its bytes}.  A name may be told more than
--- once.  Names are left out where they are too many or too long for one reply.
+-- Finds the names that are held or waited for among the next keys.
+-- KEYS the beginning of the names
+-- ARGV cursor, number of keys to look at (about), foreign 0|1.
+-- With `foreign` also names whose value may be a lock of other software: a string of at most 256 bytes
+-- that expires.
+-- Returns {cursor (0: all keys were looked at), number of keys of the master, number of names left out,
+-- the names}, each as its length, a colon, its bytes.
+-- A name may come more than once.  Names are left out if they are too many or too long for one reply.
 local begins = KEYS[1]
--- Names, slots and waiters are strings; what waits in a queue is a waiter.
+-- Names, slots and waiters are strings; an element of a queue is a waiter.
 local found = redis.call('scan', ARGV[1], 'count', ARGV[2], 'type', 'string')
 local names, told, room, left_out, unread = {}, {}, 130000, 0, 524288
 
@@ -30,7 +31,7 @@ local function owner_of(name)
         string.match(name, '^redlock:permits:(.*)$') or name
 end
 
--- A record is as long as the names in it, so no more than so many bytes are read.
+-- A record is as long as the names in it, so only its first bytes are read.
 local function tell_awaited(waiter)
     if unread < 0 then
         left_out = left_out + 1

@@ -1,10 +1,9 @@
 -- Takes names exclusively that the token has, all or none, if it is the only reader of those that
 -- are shared.  Waiters are passed: they wait for this reader anyhow.
 -- KEYS the names, redlock:clock
--- ARGV token, ttl ms, proposal us (0: without a fence), window us: a proposal further above TIME
--- is cut
--- Returns {1, clock} the names are the token's alone, 1 the same without a fence, 2 others read one
--- of them, 0 the token has one no more, -1 another token has one.
+-- ARGV token, ttl ms, proposal us (0: without a fence), window us, as in grant.lua.
+-- Returns {1, clock} or without a fence 1 if the names are the token's alone.
+-- Else 2 others read one of them, 0 the token lacks one, -1 another token has one.
 -- uses holders.lua
 local names, clock = #KEYS - 1, KEYS[#KEYS]
 local token, ttl, proposal = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -1,4 +1,4 @@
--- Who waits for any slot of a name, each once.  The build puts this where a script says that it uses
+-- The waiters for any slot of a name, each once.  The build puts this where a script says that it uses
 -- it.  A waiter that stands in several queues has several tokens, of one ticket and one channel; two
 -- clients may have drawn the same ticket.
 
@@ -8,7 +8,7 @@ local function each_waiter(permits, most, visit)
     local met = {}
     local places = redis.call('zrange', 'redlock:queue:' .. permits, 0, most - 1, 'withscores')
     for i = 1, #places, 2 do
-        -- What is no waiter of this library is none.
+        -- Skips elements that are no waiters of this library.
         local record = redis.pcall('get', 'redlock:waiter:' .. places[i])
         local known, waiter = pcall(cmsgpack.unpack, record)
         local who = known and type(waiter) == 'table' and
