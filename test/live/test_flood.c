@@ -54,7 +54,7 @@ SCENE(test_it_is_not_heard_for_a_while, .masters = MASTERS)
     scene_settle(&waits);
     flood(0);
     AWAIT(&waits, scene_subscriptions(&scene, 0, "waiter") == 0);
-    assert_says(waits.log, "not heard for 2 s");
+    assert_says(waits.log, "ignored for 2 s");
 
     /* The others hand over. */
     scene_hand_over_by_push(&scene, &holder, &waiter, PUSHED_MS);
