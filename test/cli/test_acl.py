@@ -187,8 +187,8 @@ class Denied(Masters):
                 told = self.redlock("nodes", "--prefix", "lock:", status=0,
                                     env=self.env(REDLOCK_NODES=self.servers[0].uri(f"{name}:pw@"))).out
                 self.assertIn("locks work", told)
-                self.assertRegex(told, "  -> waiters get a lock up to a second late: cannot subscribe: NOPERM .*\n"
-                                       "  -> its ACL forbids this user a command that locks need")
+                self.assertRegex(told, "  -> waiters get a lock up to a second late: cannot subscribe: "
+                                       "NOPERM .*\n  -> its ACL forbids this user a command that locks need")
 
     def test_who_may_not_publish_is_told_by_nodes(self):
         self.make_user("mute", "-publish")

@@ -207,7 +207,8 @@ class Permits(ClusterCase):
         told = self.status()
         self.assertEqual({it["token"] for it in told["votes"]}, {None})
         self.assertRegex(told["text"],
-                         r"^2 of 4 permits are out on \d of 5 masters, the first with ttl \d+\.\d s unless renewed")
+                         r"^2 of 4 permits are out on \d of 5 masters, the first with ttl \d+\.\d s "
+                         "unless renewed")
         labels = [holder.label for holder in holders]
         self.assertEqual([it["label"] for it in told["holders"]], labels)
         self.until_text(rf"^{self.name}: 2 of 4 permits, first {labels[0]}, on \d of 5 masters, "

@@ -69,7 +69,8 @@ class ManyNames(Case):
     def test_a_line_has_the_first_ones_and_their_number(self):
         names = [f"name-{i}" for i in range(3000)]
         told = self.redlock("lock", "--nodes", "redis://127.0.0.1:1", *names, status=64).err
-        self.assertTrue(told.startswith("redlock: cannot lock 'name-0', 'name-1', 'name-2', ... (3000 names): "), told)
+        said = "redlock: cannot lock 'name-0', 'name-1', 'name-2', ... (3000 names): "
+        self.assertEqual(told[:len(said)], said)
         self.assertEqual(told.count("\n"), 1)
 
 
