@@ -45,7 +45,8 @@ class Healthy(ClusterCase):
         told = self.redlock("nodes", status=0, env=self.env(REDLOCK_SPARE="1")).out
         self.assertIn("5 of 5 masters vote, 4 must: locks work", told)
         self.assertIn("a quorum is 4 of 5: 1 may be down, at most one holder while no more than 2 lie or "
-                      "lose data (1 beside clients without --spare), fences grow while no more than 1 do\n", told)
+                      "lose data (1 beside clients without --spare), fences grow while no more than 1 do\n",
+                      told)
         self.assertNotIn("->", told)
         told = self.redlock("nodes", "--spare", "2", "--json", status=0).json
         self.assertEqual([told[key] for key in ("quorum", "stands_dead", "stands_wrong",
