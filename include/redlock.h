@@ -310,7 +310,7 @@ typedef struct redlock_options {
      *                NULL: those of the system.
      *   tls_cert, tls_key   the client's certificate with those between it and its CA, and its key
      *                without a passphrase: PEM files.  tls_key NULL: the key is in tls_cert.
-     *   tls_name     the host or address that the certificate is for.  NULL: the host of the list.
+     *   tls_name     the host or address in the master's certificate.  NULL: the host of the list.
      *   tls_sni      the name to ask for (SNI).  NULL: tls_name, unless an address.  "": none.
      *   tls_verify   "none": any certificate will do, so anybody on the way can read and answer.
      *                NULL or "full": the client verifies the certificate.

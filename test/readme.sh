@@ -57,6 +57,5 @@ paste
 says '^no other host runs this now$'
 says '^worker [0-3]$'
 says '^fence [1-9][0-9]*$'
-says '^this host leads$'
 says 'deploy.*held'
 says 'a step of work'

@@ -115,7 +115,7 @@ class Tls(ClusterCase):
         self.assertIn("write rediss://", self.redlock("lock", "--nodes", plain, "a", status=69).err)
         ca, cert = str(self.tls / "ca.crt"), str(self.tls / "client.crt")
         told = self.redlock("lock", "--nodes", self.bare, "--tls-ca", ca, "--tls-cert", cert, "a", status=69)
-        self.assertIn("-> give the key of that very certificate", told.err)
+        self.assertIn("-> give the key of this certificate", told.err)
         both = self.bare.replace("rediss:", "redis:", 1)
         told = self.redlock("status", "--nodes", both, "--tls-ca", ca, "a", status=0)
         self.assertNotIn("->", told.out)
