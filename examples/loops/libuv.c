@@ -52,6 +52,7 @@ int main(void)
     uv_poll_start(&ready, UV_READABLE, on_ready);
     if (redlock_acquire(client, &lease, "ten-steps", NULL, on_event, NULL) == REDLOCK_OK)
         uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    uv_poll_stop(&ready); /* before its descriptor goes */
     redlock_free(client);
     return steps > 0;
 }

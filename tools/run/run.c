@@ -64,7 +64,7 @@ const char run_help[] =
     "cannot be executed, 127 it was not found.\n"
     "\n"
     "Example:\n"
-    "  redlock run --wait 1m nightly-report -- ./report.sh\n"
+    "  redlock run --wait 1m deploy -- ./deploy.sh\n"
     "  redlock run --permits 4 --wait forever pool -- ./worker.sh\n";
 
 /* ---- The longest hold --------------------------------------------------- */
