@@ -148,7 +148,7 @@ CASE(test_attaching_has_no_new_one)
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),
                 REDLOCK_E_ARGUMENT);
     assert_null(take.lease);
-    assert_says(redlock_last_error(user.client), "keeps the fence");
+    assert_says(redlock_last_error(user.client), "knows its fence");
 
     terms.fence = false;
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, token, &terms, take_hear, &take),

@@ -358,7 +358,7 @@ WITH_ALL(what_cannot_be_is_refused)
     terms.permits = REDLOCK_PERMITS_MAX + 1;
     refused(two, 1, &terms, "must be 1 to 1024");
     terms.permits = 4;
-    refused(two, 2, &terms, "permits are of one name");
+    refused(two, 2, &terms, "a permit has one name");
     refused(read, 1, &terms, "a permit cannot be shared");
     terms.permits = 257;
     refused(&(redlock_name){.size = sizeof(redlock_name),
@@ -367,7 +367,7 @@ WITH_ALL(what_cannot_be_is_refused)
             1, &terms, "a name of 1024 bytes has 256 permits at most");
     assert_code(redlock_attach(ours.client, &lease, two, 1, "token", &terms, take_hear, NULL),
                 REDLOCK_E_ARGUMENT);
-    assert_non_null(strstr(redlock_last_error(ours.client), "cannot be taken over"));
+    assert_non_null(strstr(redlock_last_error(ours.client), "cannot be attached"));
     struct take held;
     lock(&held, &ours, REDLOCK_PERMITS_MAX);
     assert_code(redlock_lease_downgrade(held.lease), REDLOCK_E_STATE);

@@ -224,7 +224,7 @@ CASE(the_marker_is_nobodys_token)
     assert_code(
         redlock_attach(user.client, &take.lease, &name, 1, REDLOCK_READERS, NULL, take_hear, &take),
         REDLOCK_E_ARGUMENT);
-    assert_says(redlock_last_error(user.client), "nobody's token");
+    assert_says(redlock_last_error(user.client), "is no token");
     assert_code(redlock_release_token(user.client, &take.lease, &name, 1, REDLOCK_READERS,
                                       take_hear, &take),
                 REDLOCK_E_ARGUMENT);
