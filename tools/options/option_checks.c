@@ -25,8 +25,6 @@ static int check_latch(const struct options *options)
     bool creates = strcmp(options->action, "create") == 0;
     bool arrives = strcmp(options->action, "arrive") == 0;
     bool counts = strcmp(options->action, "count") == 0;
-    if (options->names_count > 1)
-        return misuse(options, "`redlock latch` takes one name, not %zu", options->names_count);
     if (creates && !options->arrivals)
         return misuse(options, "--arrivals is missing: the number of arrivals that open the latch");
     if (!creates && (options->arrivals || options->life_ms))
@@ -54,8 +52,6 @@ static int check_on_lost(const struct options *options)
 
 static int check_break(const struct options *options)
 {
-    if (options->names_count > 1)
-        return misuse(options, "`redlock break` takes one name, not %zu", options->names_count);
     if (!options->holder)
         return misuse(options, "--holder is missing: give the token that `redlock status` shows");
     if (!options->holder[0])
@@ -74,16 +70,15 @@ int option_checks(const struct options *options)
                       bit == FOR_LIST ? ": use --prefix for their beginning" : "");
     if (!(bit & (FOR_NODES | FOR_LIST)) && options->names_count == 0)
         return misuse(options, "no name given");
-    if (bit == FOR_BREAK)
-        return check_break(options);
     if ((bit & (FOR_RUN | FOR_ELECT)) && (!options->program || !options->program[0]))
         return misuse(options, "no command given: redlock %s NAME -- COMMAND",
                       options->command->name);
-    if ((bit & (FOR_ELECT | FOR_LEADER)) && options->names_count > 1)
+    if ((bit & (FOR_ELECT | FOR_LEADER | FOR_BARRIER | FOR_LATCH | FOR_BREAK)) &&
+        options->names_count > 1)
         return misuse(options, "`redlock %s` takes one name, not %zu", options->command->name,
                       options->names_count);
-    if (bit == FOR_BARRIER && options->names_count > 1)
-        return misuse(options, "`redlock barrier` takes one name, not %zu", options->names_count);
+    if (bit == FOR_BREAK)
+        return check_break(options);
     if (bit == FOR_BARRIER && !options->parties)
         return misuse(options, "--parties is missing: the number of parties that must arrive");
     if (bit == FOR_LATCH)
