@@ -19,6 +19,10 @@
 /* Below the prefix of the installation. */
 #define USERS_ACL "share/doc/redlock/examples/users.acl"
 
+#define OTHERS_KEY                                                                                 \
+    "its ACL forbids this user that name, or the keys redlock:*: choose a name that it allows; "   \
+    "~lock:* of " USERS_ACL " allows lock:NAME"
+
 /* The first that fits. */
 static const struct {
     const char *says, *advice;
@@ -50,6 +54,8 @@ static const struct {
     {"without any password configured",
      "no password is set there: write redis://HOST without one, or set requirepass"},
     {"NOAUTH", "it wants a password: redis://:PASSWORD@HOST, or redis://USER:PASSWORD@HOST"},
+    {"access one of the keys", OTHERS_KEY},
+    {"access a key", OTHERS_KEY}, /* Redis 7.2 */
     {"NOPERM", "its ACL forbids this user a command that locks need: take the rights of redlock "
                "from " USERS_ACL},
     {"PUBLISH in its scripts", "let its user publish on the channels of locks: +publish "
