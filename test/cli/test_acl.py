@@ -3,6 +3,7 @@ names each right that is taken away."""
 # rule: K17
 
 import re
+import shlex
 
 from harness import ROOT, Case, environment, until
 from server import ACL, Server
@@ -276,6 +277,61 @@ class Denied(Masters):
     def test_names_of_others(self):
         told = self.redlock("lock", "theirs", status=69).err
         self.assertRegex(told, "NOPERM .*key")
+
+
+class Refused(Masters):
+    """The servers refuse users the keys and channels of others, and commands that locks do not need."""
+
+    count = 1
+    ROLES = {"redlock": "change-this-too", "redlock-operator": "change-this-as-well"}
+    KEYS = ("SET theirs x", "GET theirs", "DEL theirs", "MGET lock:a theirs", "EXISTS redlocks",
+            'EVAL "return redis.call(\'get\', KEYS[1])" 1 theirs',
+            'EVAL "return redis.call(\'set\', \'theirs\', 1)" 0')
+    CHANNELS = ("PUBLISH theirs x", "SUBSCRIBE theirs", "SUBSCRIBE __keyevent@0__:del",
+                'EVAL "return redis.call(\'publish\', \'theirs\', 1)" 0')
+    COMMANDS = ("FLUSHALL", "FLUSHDB", "KEYS *", "RANDOMKEY", "RENAME lock:a lock:b", "COPY lock:a lock:b",
+                "DUMP lock:a", "PERSIST lock:a", "EXPIRE lock:a 9", "APPEND lock:a x",
+                "SWAPDB 0 1", "SELECT 1",
+                "CONFIG GET *", "CONFIG SET maxmemory 1", "CONFIG RESETSTAT", "ACL LIST", "ACL WHOAMI",
+                "ACL SETUSER redlock +@all", "CLIENT LIST", "CLIENT PAUSE 1", "CLIENT NO-EVICT on", "MONITOR",
+                "SCRIPT FLUSH", "SCRIPT KILL", "REPLICAOF NO ONE", "FAILOVER",
+                "SHUTDOWN NOSAVE", "SAVE", "BGSAVE", "BGREWRITEAOF", "LATENCY RESET", "SLOWLOG GET",
+                "PSUBSCRIBE redlock:*", "PUBSUB CHANNELS", "MODULE LIST", "MIGRATE h 1 lock:a 0 1",
+                "WAIT 0 1")
+    DENIED = "NOPERM|The user executing the script can't (access|publish)"
+    # They show all names.
+    OPERATORS = ("SCAN 0", "DBSIZE", "GETRANGE lock:a 0 -1")
+
+    def say(self, user, command):
+        login = "--user", user, "--pass", self.ROLES[user]
+        return self.servers[0].cli(*login, *shlex.split(command), check=False)
+
+    def test_keys_channels_and_commands_of_others(self):
+        for user in self.ROLES:
+            for command in (*self.KEYS, *self.CHANNELS, *self.COMMANDS):
+                with self.subTest(user=user, command=command):
+                    self.assertRegex(self.say(user, command), self.DENIED)
+
+    def test_the_operators_commands(self):
+        for command in self.OPERATORS:
+            with self.subTest(command=command):
+                self.assertIn("NOPERM", self.say("redlock", command))
+                self.assertNotIn("NOPERM", self.say("redlock-operator", command))
+
+    def test_their_own_keys_and_channels(self):
+        for user in self.ROLES:
+            for command, told in ("SET lock:own x", "OK"), ("GET lock:own", "x"), ("DEL lock:own", "1"), \
+                    ("EXISTS redlock:clock redlock:queue:lock:own", "0"), ("PUBLISH redlock:own x", "0"):
+                with self.subTest(user=user, command=command):
+                    self.assertEqual(self.say(user, command), told)
+
+    def test_nobody_else(self):
+        server = self.servers[0]
+        server.login, login = (), server.login
+        self.addCleanup(setattr, server, "login", login)
+        for command in "PING", "INFO", "GET lock:a", "HELLO":
+            self.assertRegex(server.cli(*command.split(), check=False), "NOAUTH")
+        self.assertIn("WRONGPASS", server.cli("--user", "default", "--pass", "", "PING", check=False))
 
 
 class Operator(Masters):
