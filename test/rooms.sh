@@ -16,18 +16,20 @@ trap 'rm -rf "$work"' EXIT
 bad=0
 
 # The rooms that each room may include and call; of itself, always.
-declare -A below=([wire]='core' [io]='wire core' [client]='io core' [sync]='' [recipes]='')
+declare -A below=([wire]='core' [io]='wire core' [settings]='' [client]='io settings core'
+    [sync]='' [recipes]='')
 # Headers that a room need not know, though a room below it may be made of them.
 declare -A forbidden=(
     [wire]='ev|openssl/.*|sodium|pthread|unistd|netdb|sys/.*|netinet/.*'
     [io]='ev|redlock'
+    [settings]='ev|redlock|hiredis/.*|openssl/.*|sodium|pthread|netdb|time|sys/socket|netinet/.*'
     [client]='ev|hiredis/.*|openssl/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
     [sync]='ev|hiredis/.*|openssl/.*|sodium|netdb|sys/socket|netinet/.*'
     [recipes]='ev|hiredis/.*|openssl/.*|sodium|pthread|unistd|netdb|time|sys/.*|netinet/.*'
 )
 # The core has one door; the words that pass through it are everybody's.
 declare -A core_headers=([wire]='ground/(event|names)\.h' [io]='ground/(event|names)\.h'
-    [client]='engine\.h' [sync]='' [recipes]='')
+    [settings]='' [client]='engine\.h' [sync]='' [recipes]='')
 # The door is made of these, which show no machine's struct: a file before the door could reach into that.
 door='engine\.h|(lease|recipes)/view\.h|ground/(event|names|quorum|requests)\.h'
 # Of the headers of lib/core/recipes these are for all of them.  Every other one is of one recipe, whose

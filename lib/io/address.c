@@ -18,7 +18,7 @@
 #define HOST_MAX        253
 #define PATH_LENGTH_MAX (sizeof((struct sockaddr_un *)0)->sun_path - 1)
 #define EXPECTED                                                                                   \
-    "expected redis://[user[:password]@]host[:port][/db], rediss:// for TLS, or "                  \
+    "expected redis://[user[:password]@]host[:port][/db], rediss:// for TLS, host:port, or "       \
     "unix:///path[?db=N]"
 
 struct text {
@@ -351,6 +351,16 @@ static bool has_scheme(struct text text, const char *scheme)
     return length_of_text(text) >= length && strncasecmp(text.start, scheme, length) == 0;
 }
 
+/* A host alone could be a piece of a list that was cut at the wrong place: the port is wanted. */
+static bool is_host_and_port(struct text text)
+{
+    const char *colon = find_last(text, ':'), *digit = colon ? colon + 1 : text.end;
+    while (digit < text.end && isdigit((unsigned char)*digit))
+        digit++;
+    return colon && digit == text.end && digit > colon + 1 && !find_char(text, '@') &&
+           !find_char(text, '/');
+}
+
 static bool parse_entry(const struct entry *entry, struct address *address)
 {
     struct text text = entry->text, body = {after_scheme(text), text.end};
@@ -364,6 +374,8 @@ static bool parse_entry(const struct entry *entry, struct address *address)
         good = parse_unix(entry, body, address);
     else if (has_scheme(text, "rediss://"))
         good = parse_rediss(entry, body, address);
+    else if (is_host_and_port(text))
+        good = parse_host_and_port(entry, text, address);
     else
         good = complain(entry, "%s", EXPECTED);
     return good && make_shown(entry, address);

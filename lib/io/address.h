@@ -2,6 +2,7 @@
  * address.h - the place of a master and the login there, from one of these.
  *
  *   redis://[user[:password]@]host[:port][/db]
+ *   host:port                         as redis://host:port; [::1]:6379 for IPv6
  *   rediss://...[?ca=PATH&name=HOST...]   the same under TLS
  *   unix:///path[?db=N]
  */

@@ -16,7 +16,7 @@ hash_of() {
 want=$(hash_of "$simulator")
 [[ $want =~ ^[0-9a-f]{16}$ ]]
 sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c
-    "$source"/lib/io/{address,nodes_file,tls_terms,tls_none}.c)
+    "$source"/lib/io/{address,nodes_file,tls_terms,tls_none}.c "$source"/lib/settings/*.c)
 for file in "$source"/lib/client/*.c "$source"/test/sim/*.c; do
     case $file in
         */differential.c | */real.c | */*_check.c | */asserts.c) ;;
@@ -30,7 +30,8 @@ for made in 'gcc -O0' 'clang -O0' 'clang -O2'; do
     read -r compiler level <<<"$made"
     command -v "$compiler" >/dev/null || continue
     "$compiler" -std=gnu11 "$level" -include "$source/test/sim/turns.h" -I"$source/include" \
-        -I"$source/lib/client" -I"$source/lib/io" -I"$source/lib/wire" -I"$source/lib/core" \
+        -I"$source/lib/client" -I"$source/lib/settings" -I"$source/lib/io" -I"$source/lib/wire" \
+        -I"$source/lib/core" \
         -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
     got=$(hash_of "$scratch/sim")
     printf '%s: %s\n' "$made" "$got"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "duration.h"
 #include "redlock/recipes.h"
+#include "span.h"
 
 static void *place_of(struct options *options, const struct option_row *row)
 {
@@ -18,7 +18,7 @@ int option_take_span(const struct options *options, const char *what, const char
                      bool may_be_forever, int64_t *ms)
 {
     char why[200];
-    if (!duration_parse(text, ms, why, sizeof(why)))
+    if (!span_parse(text, ms, why, sizeof(why)))
         return misuse(options, "%s: '%s' %s", what, text, why);
     if (*ms == INT64_MAX && !may_be_forever)
         return misuse(options, "%s: cannot be forever", what);

@@ -1,0 +1,422 @@
+#define _GNU_SOURCE /* explicit_bzero; NOLINT(bugprone-reserved-identifier) */
+
+#include "settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "span.h"
+
+#define FILE_MAX   65536
+#define MAX_TTL_MS (INT64_C(24) * 3600 * 1000)
+#define KEYS                                                                                       \
+    "master, prefix, spare, max_ttl, label, tls_ca, tls_cert, tls_key, tls_name, tls_sni or "      \
+    "tls_verify"
+
+static const struct row {
+    const char *key, *variable;
+    const char *example; /* what to write */
+    bool may_be_empty;
+} rows[SETTINGS] = {
+    [SETTING_MASTER] = {"master", "REDLOCK_NODES", "10.0.0.1:6379"},
+    [SETTING_PREFIX] = {"prefix", "REDLOCK_PREFIX", "app:", true},
+    [SETTING_SPARE] = {"spare", "REDLOCK_SPARE", "0"},
+    [SETTING_MAX_TTL] = {"max_ttl", "REDLOCK_MAX_TTL", "30s"},
+    [SETTING_LABEL] = {"label", "REDLOCK_LABEL", "web-1", true},
+    [SETTING_TLS_CA] = {"tls_ca", "REDLOCK_TLS_CA", "/etc/redlock/ca.pem"},
+    [SETTING_TLS_CERT] = {"tls_cert", "REDLOCK_TLS_CERT", "/etc/redlock/client.pem"},
+    [SETTING_TLS_KEY] = {"tls_key", "REDLOCK_TLS_KEY", "/etc/redlock/client.key"},
+    [SETTING_TLS_NAME] = {"tls_name", "REDLOCK_TLS_NAME", "redis.example.org"},
+    [SETTING_TLS_SNI] = {"tls_sni", "REDLOCK_TLS_SNI", "redis.example.org", true},
+    [SETTING_TLS_VERIFY] = {"tls_verify", "REDLOCK_TLS_VERIFY", "full"},
+};
+
+const char *settings_key(enum setting setting)
+{
+    return rows[setting].key;
+}
+
+const char *settings_variable(enum setting setting)
+{
+    return rows[setting].variable;
+}
+
+/* ---- Complaints --------------------------------------------------------- */
+
+/* The file, and the line that is read. */
+struct place {
+    struct settings *settings;
+    const char *path;
+    unsigned line; /* 0: the file as a whole */
+    char *why;
+    size_t why_size;
+};
+
+__attribute__((format(printf, 2, 3))) static bool complain_at(const struct place *place,
+                                                              const char *format, ...)
+{
+    char what[320], line[16] = "";
+    va_list values;
+    va_start(values, format);
+    vsnprintf(what, sizeof what, format, values);
+    va_end(values);
+    if (place->line)
+        snprintf(line, sizeof line, "%u:", place->line);
+    snprintf(place->why, place->why_size, "%s:%s %s", place->path, line, what);
+    return false;
+}
+
+/* ---- The file ----------------------------------------------------------- */
+
+static bool fill_bytes(int fd, char *bytes, size_t *length)
+{
+    *length = 0;
+    while (*length <= FILE_MAX) {
+        ssize_t got = read(fd, bytes + *length, FILE_MAX + 1 - *length);
+        if (got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        *length += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+static bool is_no_file(const char *path)
+{
+    return strcmp(path, SETTINGS_NONE) == 0;
+}
+
+/* Only a plain file can be read by each client that is to have the settings, and again for a new
+ * login.  A pipe would keep its reader, so nothing waits for one to open. */
+static enum settings_result load(const struct place *place, size_t *length, mode_t *mode)
+{
+    struct stat file;
+    int fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool known = fd >= 0 && fstat(fd, &file) == 0;
+    bool plain = known && (S_ISREG(file.st_mode) || is_no_file(place->path));
+    bool filled = plain && fill_bytes(fd, place->settings->bytes, length);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (filled) {
+        *mode = file.st_mode;
+        return SETTINGS_READ;
+    }
+    if (known && !plain)
+        complain_at(place, "it is no plain file; write the settings into one, or give a list of "
+                           "masters from a pipe with REDLOCK_NODES_FILE");
+    else
+        complain_at(place,
+                    "it cannot be read: %s; let this user read it, or name " SETTINGS_NONE
+                    " for no file",
+                    strerror(error));
+    bool short_of = !known && (error == EMFILE || error == ENFILE || error == ENOMEM);
+    bool missing = fd < 0 && (error == ENOENT || error == ENOTDIR);
+    return short_of ? SETTINGS_SHORT : missing ? SETTINGS_MISSING : SETTINGS_WRONG;
+}
+
+static unsigned line_at(const char *bytes, const char *at)
+{
+    unsigned line = 1;
+    for (; bytes < at; bytes++)
+        line += *bytes == '\n';
+    return line;
+}
+
+static bool begins_with_mark(const char *bytes)
+{
+    return strncmp(bytes, "\xef\xbb\xbf", 3) == 0 || strncmp(bytes, "\xff\xfe", 2) == 0 ||
+           strncmp(bytes, "\xfe\xff", 2) == 0;
+}
+
+static bool check_bytes(struct place *place, size_t length)
+{
+    const char *bytes = place->settings->bytes;
+    const char *zero = memchr(bytes, '\0', length);
+    if (length > FILE_MAX)
+        return complain_at(place, "it has more than %d bytes; write only settings into it",
+                           FILE_MAX);
+    place->line = 1;
+    if (begins_with_mark(bytes))
+        return complain_at(place, "a byte order mark (BOM) begins the file; save it as UTF-8 "
+                                  "without one");
+    if (zero) {
+        place->line = line_at(bytes, zero);
+        return complain_at(place, "a zero byte; write plain text, in UTF-8");
+    }
+    return true;
+}
+
+/* ---- Values ------------------------------------------------------------- */
+
+static bool read_count(const char *text, int64_t most, int64_t *count)
+{
+    size_t length = strlen(text);
+    *count = length > 0 && length < 10 && strspn(text, "0123456789") == length
+                 ? strtoll(text, NULL, 10)
+                 : -1;
+    return *count >= 0 && *count <= most;
+}
+
+bool settings_spare(const char *text, int64_t *spare, char *why, size_t why_size)
+{
+    if (read_count(text, SETTINGS_MASTERS_MAX - 1, spare))
+        return true;
+    snprintf(why, why_size, "is not a number of masters from 0 to %d", SETTINGS_MASTERS_MAX - 1);
+    return false;
+}
+
+bool settings_max_ttl(const char *text, int64_t *ms, char *why, size_t why_size)
+{
+    char what[160];
+    if (!span_parse(text, ms, what, sizeof what))
+        snprintf(why, why_size, "is no duration with a unit from 1ms to 24h");
+    else if (*ms < 1 || *ms > MAX_TTL_MS)
+        snprintf(why, why_size, "is not from 1ms to 24h");
+    else
+        return true;
+    return false;
+}
+
+static bool is_label(const char *text)
+{
+    size_t length = 0;
+    while (isgraph((unsigned char)text[length]))
+        length++;
+    return !text[length] && length <= SETTINGS_LABEL_MAX;
+}
+
+static bool check_text(const struct place *place, enum setting setting, const char *text)
+{
+    const struct row *row = &rows[setting];
+    size_t length = strlen(text);
+    if (!length && !row->may_be_empty)
+        return complain_at(place, "%s has no value; write %s = %s, or leave the line out", row->key,
+                           row->key, row->example);
+    if (length && (strchr("'\"", text[0]) || strchr("'\"", text[length - 1])))
+        return complain_at(place, "quotes would belong to the value; write %s = %s without them",
+                           row->key, row->example);
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return complain_at(place, "a control character; write %s = %s", row->key, row->example);
+    return true;
+}
+
+/* As the list is cut in address.c: white space or one comma stands between two entries. */
+static bool note_masters(const struct place *place, const char *text)
+{
+    struct settings *settings = place->settings;
+    const char *at = text;
+    while (*at) {
+        if (settings->masters == SETTINGS_MASTERS_MAX)
+            return complain_at(place, "too many masters; write at most %d", SETTINGS_MASTERS_MAX);
+        settings->master_line[settings->masters++] = place->line;
+        at += strcspn(at, ", \t\r\v\f");
+        at += strspn(at, " \t\r\v\f");
+        at += *at == ',';
+        at += strspn(at, " \t\r\v\f");
+    }
+    strcat(settings->list, *settings->list ? "\n" : "");
+    strcat(settings->list, text);
+    return true;
+}
+
+static bool check_value(const struct place *place, enum setting setting, const char *text)
+{
+    struct settings *settings = place->settings;
+    char why[160];
+    switch (setting) {
+    case SETTING_MASTER:
+        return note_masters(place, text);
+    case SETTING_SPARE:
+        return settings_spare(text, &settings->spare, why, sizeof why) ||
+               complain_at(place, "spare %s; write spare = 0, or how many may be wrong", why);
+    case SETTING_MAX_TTL:
+        return settings_max_ttl(text, &settings->max_ttl_ms, why, sizeof why) ||
+               complain_at(place, "max_ttl %s; write max_ttl = 30s", why);
+    case SETTING_LABEL:
+        return is_label(text) ||
+               complain_at(place,
+                           "label is not printable ASCII without spaces, at most %d bytes; "
+                           "write label = web-1",
+                           SETTINGS_LABEL_MAX);
+    case SETTING_PREFIX:
+        return strlen(text) <= SETTINGS_PREFIX_MAX ||
+               complain_at(place, "prefix is longer than a name may be; write prefix = app:");
+    case SETTING_TLS_VERIFY:
+        return strcmp(text, "full") == 0 || strcmp(text, "none") == 0 ||
+               complain_at(place, "tls_verify is neither full nor none; write tls_verify = full");
+    default:
+        return true;
+    }
+}
+
+/* ---- Lines -------------------------------------------------------------- */
+
+/* Without the white space around it, in place. */
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    *end = '\0';
+    return text;
+}
+
+static void drop_comment(char *line)
+{
+    for (char *at = line; *at; at++)
+        if (*at == '#' && (at == line || isspace((unsigned char)at[-1]))) {
+            *at = '\0';
+            return;
+        }
+}
+
+/* Whether two words differ by -, _ and capital letters alone. */
+static bool is_like(const char *one, const char *other)
+{
+    for (;;) {
+        one += strspn(one, "-_");
+        other += strspn(other, "-_");
+        if (tolower((unsigned char)*one) != tolower((unsigned char)*other))
+            return false;
+        if (!*one)
+            return true;
+        one++;
+        other++;
+    }
+}
+
+/* SETTINGS, after a complaint, if there is none. */
+static enum setting find_key(const struct place *place, const char *key)
+{
+    int like = -1;
+    if (strcmp(key, "masters") == 0)
+        key = "master";
+    for (int i = 0; i < SETTINGS; i++) {
+        if (strcmp(key, rows[i].key) == 0)
+            return (enum setting)i;
+        if (is_like(key, rows[i].key))
+            like = i;
+    }
+    complain_at(place, "there is no such key; write %s", like < 0 ? KEYS : rows[like].key);
+    return SETTINGS;
+}
+
+static bool take_line(const struct place *place, char *line)
+{
+    struct settings *settings = place->settings;
+    drop_comment(line);
+    char *key = trim(line), *sign = strchr(key, '=');
+    if (!*key)
+        return true;
+    if (!sign)
+        return complain_at(place, "this is no setting; write key = value, with a # before a "
+                                  "comment");
+    *sign = '\0';
+    enum setting setting = find_key(place, trim(key));
+    if (setting == SETTINGS)
+        return false;
+    char *value = trim(sign + 1);
+    if (settings->value[setting] && setting != SETTING_MASTER)
+        return complain_at(place, "%s stands in line %u, too; write it once", rows[setting].key,
+                           settings->line[setting]);
+    if (!check_text(place, setting, value) || !check_value(place, setting, value))
+        return false;
+    if (!settings->value[setting])
+        settings->line[setting] = place->line;
+    settings->value[setting] = setting == SETTING_MASTER ? settings->list : value;
+    return true;
+}
+
+/* A person with these lines believes that the connections are secret. */
+static bool check_tls(struct place *place)
+{
+    const struct settings *settings = place->settings;
+    bool uses_tls = !settings->masters || strcasestr(settings->list, "rediss://");
+    for (int i = SETTING_TLS_CA; i <= SETTING_TLS_VERIFY && !uses_tls; i++) {
+        place->line = settings->line[i];
+        if (settings->value[i])
+            return complain_at(place,
+                               "%s is for rediss:// alone, and no master is one; write "
+                               "master = rediss://HOST:PORT, or leave the line out",
+                               rows[i].key);
+    }
+    return true;
+}
+
+static bool check_spare(struct place *place)
+{
+    const struct settings *settings = place->settings;
+    long long spare = settings->spare;
+    place->line = settings->line[SETTING_SPARE];
+    return !spare || !settings->masters || settings->masters >= spare + 3 ||
+           complain_at(place,
+                       "spare = %lld needs at least %lld masters, and %u %s listed; list more, or "
+                       "write a smaller spare",
+                       spare, spare + 3, settings->masters, settings->masters == 1 ? "is" : "are");
+}
+
+static bool take_lines(struct place *place)
+{
+    char *next = place->settings->bytes;
+    for (place->line = 1; next; place->line++) {
+        char *line = strsep(&next, "\n");
+        if (!take_line(place, line))
+            return false;
+    }
+    return check_tls(place) && check_spare(place);
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+enum settings_result settings_read(struct settings *settings, const char *path, char *why,
+                                   size_t why_size)
+{
+    struct place place = {.settings = settings, .path = path, .why = why, .why_size = why_size};
+    size_t length;
+    mode_t mode;
+    *settings =
+        (struct settings){.bytes = calloc(1, FILE_MAX + 2), .list = calloc(1, FILE_MAX + 2)};
+    if (!settings->bytes || !settings->list) {
+        complain_at(&place, "out of memory");
+        return SETTINGS_SHORT;
+    }
+    enum settings_result result = load(&place, &length, &mode);
+    if (result != SETTINGS_READ)
+        return result;
+    if (!check_bytes(&place, length) || !take_lines(&place))
+        return SETTINGS_WRONG;
+    settings->others_read = mode & S_IROTH && strchr(settings->list, '@');
+    return SETTINGS_READ;
+}
+
+void settings_free(struct settings *settings)
+{
+    if (settings->bytes)
+        explicit_bzero(settings->bytes, FILE_MAX + 1);
+    if (settings->list)
+        explicit_bzero(settings->list, FILE_MAX + 1);
+    free(settings->bytes);
+    free(settings->list);
+    *settings = (struct settings){0};
+}
+
+unsigned settings_line_of(const struct settings *settings, const char *complaint)
+{
+    unsigned number;
+    bool is_about_one = sscanf(complaint, "master %u,", &number) == 1;
+    return is_about_one && number >= 1 && number <= settings->masters
+               ? settings->master_line[number - 1]
+               : 0;
+}
