@@ -1,7 +1,7 @@
 """The cost of each kind of request on a master at the worst: 1,000 clients wait, read or observe, and names
 have 1,024 bytes. A master does one thing at a time, and a client waits at least 50 ms for an answer.
 
-COST_TABLE=1 prints a table; doc/benchmarks.md has its dearest rows."""
+COST_TABLE=1 prints a table; doc/benchmarks.md has its dearest row."""
 # rule: K6, K7, P13
 
 import os
