@@ -1,6 +1,6 @@
 /*
  * A client keeps the last word of each master, with the time for which it counts: from when its
- * hello was sent.  It counts the words that say its list was first.
+ * hello was sent.  It counts the words for its list and those for the other.
  */
 #include "world.h"
 
@@ -20,9 +20,10 @@ void client_hear(struct world *world, int c, int i)
 }
 
 struct words {
-    int heard, telling, ours;
+    int heard, telling, ours, theirs;
 };
 
+/* A master that the other list does not name counts only if it tells of that list. */
 static struct words count_words(const struct rules *rules, const struct world *world, int c)
 {
     struct words words = {0};
@@ -32,31 +33,33 @@ static struct words count_words(const struct rules *rules, const struct world *w
             continue;
         words.heard++;
         words.telling += link->word != ALONE;
-        words.ours += link->word != THEIRS_FIRST;
+        words.ours += link->word == OURS_FIRST || (link->word == ALONE && rules->named);
+        words.theirs += link->word == THEIRS_FIRST;
     }
     return words;
 }
 
-static bool is_refused(const struct rules *rules, const struct words *words)
+static bool came_later(const struct rules *rules, const struct words *words)
 {
     int spare = broken(rules, LIARS_UNCOUNTED) ? 0 : rules->liars;
-    int quorum =
-        broken(rules, HALF_IS_ENOUGH) ? rules->masters / 2 : quorum_of(rules->masters, spare);
     if (broken(rules, NOT_COMPARED))
         return false;
     if (words->telling <= (broken(rules, ONE_LIAR_REFUSES) ? 0 : rules->liars))
         return false;
     if (broken(rules, ONE_WORD_REFUSES))
-        return words->ours < words->heard;
-    return words->ours < quorum;
+        return words->theirs > 0;
+    return words->ours < words->theirs + spare + !broken(rules, HALF_IS_ENOUGH);
 }
 
+/* Masters that have not answered yet may all be for it. */
 bool client_is_refused(const struct rules *rules, const struct world *world, int c)
 {
     struct words words = count_words(rules, world, c);
-    words.heard += rules->liars;
+    if (!broken(rules, REFUSED_UNHEARD))
+        words.ours += honest(rules) - words.heard;
     words.telling += rules->liars;
-    return is_refused(rules, &words);
+    words.theirs += rules->liars;
+    return came_later(rules, &words);
 }
 
 bool client_may_take(const struct rules *rules, const struct world *world, int c)
@@ -67,7 +70,7 @@ bool client_may_take(const struct rules *rules, const struct world *world, int c
         connected--;
     words.ours += rules->liars;
     return world->client[c].phase == IN_USE && words.heard >= connected &&
-           !is_refused(rules, &words);
+           !came_later(rules, &words);
 }
 
 bool client_may_close(const struct rules *rules, const struct world *world, int c)

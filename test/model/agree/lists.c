@@ -1,8 +1,7 @@
 /*
  * The numbers, by brute force.  Of two lists some masters are common.  Liars among them may have
  * told other run_ids to clients of one list than to those of the other, and so look like two
- * servers.  Lists that may meet must not be refused.  If the words for one list are enough for a
- * quorum, those for the other must be too few.
+ * servers.  Lists that may meet must not be refused.
  */
 #include "world.h"
 
@@ -31,25 +30,9 @@ static bool is_unsafe(const struct rules *rules, const struct numbers *n)
     return quorums(n) < most(together, most(n->a, n->b)) + 1 + spare;
 }
 
-static int quorum_of_common(const struct rules *rules, const struct numbers *n, int spare)
-{
-    int lies = broken(rules, MATCH_WITHOUT_LIARS) ? 0 : spare;
-    return quorum_of(least(n->common - n->lied + lies, least(n->a, n->b)), spare);
-}
-
-/* Each honest master is for one of the lists, each liar for both. */
-static bool can_both_be_first(const struct rules *rules, const struct numbers *n)
-{
-    int liars = least(spare_of_both(n), n->common);
-    int needed = quorum_of_common(rules, n, n->spare_a) + quorum_of_common(rules, n, n->spare_b);
-    return n->common + liars >= needed;
-}
-
 static enum wrong judged(const struct rules *rules, const struct numbers *n)
 {
-    if (is_unsafe(rules, n) && may_meet(n))
-        return IS_REFUSED;
-    return can_both_be_first(rules, n) ? BOTH_FIRST : FINE;
+    return is_unsafe(rules, n) && may_meet(n) ? IS_REFUSED : FINE;
 }
 
 void lists_steps(const struct visit *v)

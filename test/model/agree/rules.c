@@ -7,11 +7,11 @@
 #include "world.h"
 
 static const struct rules worlds[QUESTIONS] = {
-    [TOGETHER] = {.masters = 3, .firsts = 1, .seconds = 1},
-    [SLEEPER] = {.masters = 1, .firsts = 2, .seconds = 1, .word = 2, .lease = 2},
-    [LEAVING] = {.masters = 2, .firsts = 2, .seconds = 1, .closes = 1},
-    [LIARS] = {.masters = 4, .firsts = 1, .seconds = 1, .liars = 1},
-    [STAYS] = {.masters = 3, .firsts = 1, .seconds = 1, .restarts = 1},
+    [TOGETHER] = {.masters = 3, .firsts = 1, .seconds = 1, .named = 1},
+    [SLEEPER] = {.masters = 1, .firsts = 2, .seconds = 1, .word = 2, .lease = 2, .named = 1},
+    [LEAVING] = {.masters = 2, .firsts = 2, .seconds = 1, .closes = 1, .named = 1},
+    [LIARS] = {.masters = 4, .firsts = 1, .seconds = 1, .liars = 1, .named = 1},
+    [STAYS] = {.masters = 3, .firsts = 1, .seconds = 1, .restarts = 1, .named = 1},
     [APART] = {.masters = 4, .firsts = 1, .seconds = 1, .liars = 1},
     [RENAMED] = {.seconds = 1, .restarts = 1, .ticks = 3},
     [REPLACED] = {.seconds = 2, .ticks = 3},
@@ -21,6 +21,10 @@ static const struct rules worlds[QUESTIONS] = {
 static void set_world(struct rules *rules, enum mutant mutant)
 {
     switch (mutant) {
+    case UNNAMED:
+        rules->named = 0;
+        break;
+    case HALF_IS_ENOUGH:
     case TAKES_UNHEARD:
     case SOME_SAID_AGAIN:
         rules->masters = 2;
@@ -56,6 +60,7 @@ static const struct rules_number numbers[] = {
     NUMBER(lease, 1, 3, " ticks"),
     NUMBER(restarts, 0, 2, " times a master restarts; of renamed, the server"),
     NUMBER(ticks, 1, LAST_TICK, " ticks in all, of renamed and replaced"),
+    NUMBER(named, 0, 1, ": each list names the masters as the other does"),
     NUMBER(closes, 0, 1, ": clients close"),
 };
 

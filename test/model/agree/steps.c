@@ -14,14 +14,14 @@ static bool is_held_by(const struct rules *rules, const struct world *world, enu
     return false;
 }
 
-/* The first client's list was first on all masters. */
+/* In stays the first list was first on all masters. */
 static bool is_refused_wrongly(const struct rules *rules, const struct world *world)
 {
-    if (rules->question == APART)
-        for (int c = 0; c < clients(rules); c++)
-            if (client_is_refused(rules, world, c))
-                return true;
-    return rules->question == STAYS && client_is_refused(rules, world, 0);
+    bool is_apart = rules->question == APART;
+    for (int c = 0; c < clients(rules) && (is_apart || rules->question == STAYS); c++)
+        if ((is_apart || list_of(rules, c) == LIST_A) && client_is_refused(rules, world, c))
+            return true;
+    return false;
 }
 
 static bool takes_leases(const struct rules *rules)
@@ -146,14 +146,16 @@ void model_steps(const struct visit *v)
 /* ---- to begin with ---------------------------------------------------------------------------
  */
 
-/* Nobody has said anything; of stays, the first client has, everywhere. */
+/* Nobody has said anything.  Of stays, list A was said everywhere, and its client has heard that or
+ * has just begun. */
 static void order_begin(const struct visit *v)
 {
     struct world world = {.restarts = v->rules->restarts};
-    for (int i = 0; i < honest(v->rules) && v->rules->question == STAYS; i++) {
+    for (int i = 0; i < honest(v->rules) && v->rules->question == STAYS; i++)
         answer(v->rules, &world, 0, i, master_say(v->rules, &world, 0, i));
+    v->visit(v->visitor, NULL, &world);
+    for (int i = 0; i < honest(v->rules) && v->rules->question == STAYS; i++)
         client_hear(&world, 0, i);
-    }
     v->visit(v->visitor, NULL, &world);
 }
 

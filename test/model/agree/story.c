@@ -91,5 +91,4 @@ const char *const story_wrongs[] = {[FINE] = "",
                                     [TWO_HOLD] = "two lists that may not meet have holders",
                                     [IS_REFUSED] = "a client is refused that need not be",
                                     [LOOKS_OTHER] = "one server looks like two",
-                                    [LOOKS_SAME] = "what was proved is kept no more",
-                                    [BOTH_FIRST] = "both lists may have been first"};
+                                    [LOOKS_SAME] = "what was proved is kept no more"};

@@ -6,7 +6,7 @@
  *   order.c    what a common master keeps of the lists, and which it says came first
  *   client.c   says its list, hears a word, and decides whether it may take a lease
  *   entries.c  whether an entry of A and one of B are the same server: facts about processes
- *   lists.c    the numbers: which lists are certainly unsafe, and how many words are a quorum
+ *   lists.c    the numbers: which lists are certainly unsafe
  */
 #ifndef AGREE_WORLD_H
 #define AGREE_WORLD_H
@@ -32,7 +32,7 @@ enum { MASTERS = 5, CLIENTS = 3, SAYERS = 2, LONGEST_LIST = 9, MOST_SPARE = 3, L
     BREAK(NOT_COMPARED, TOGETHER, "nobody compares the lists")                                     \
     BREAK(PLACE_BY_CLOCK, TOGETHER,                                                                \
           "a master orders the lists by its wall clock, which may be set back")                    \
-    BREAK(HALF_IS_ENOUGH, TOGETHER, "half of the common masters may say that a list was first")    \
+    BREAK(HALF_IS_ENOUGH, TOGETHER, "as many words may be for the one list as for the other")      \
     BREAK(TAKES_UNHEARD, TOGETHER,                                                                 \
           "a client takes a lease before each connected master has answered what it said")         \
     BREAK(GRANT_WITHOUT_SAYING, SLEEPER, "a word counts for ever")                                 \
@@ -46,6 +46,8 @@ enum { MASTERS = 5, CLIENTS = 3, SAYERS = 2, LONGEST_LIST = 9, MOST_SPARE = 3, L
     BREAK(LIARS_UNCOUNTED, LIARS, "a majority is enough where a master may lie")                   \
     BREAK(THREE_IN_COMMON, LIARS, "with a liar, the lists have three masters in common")           \
     BREAK(ONE_WORD_REFUSES, STAYS, "a client is refused if one master says the other was first")   \
+    BREAK(REFUSED_UNHEARD, STAYS, "a client is refused before the other masters have answered")    \
+    BREAK(UNNAMED, STAYS, "the lists name the masters differently, and no word helps with that")   \
     BREAK(TWO_RESTART, STAYS, "two masters restart while the same words count")                    \
     BREAK(ONE_LIAR_REFUSES, APART, "the word of one is enough where a master may lie")             \
     BREAK(COMPARES_OTHER_FLEET, APART, "lists of two fleets are compared")                         \
@@ -66,8 +68,6 @@ enum { MASTERS = 5, CLIENTS = 3, SAYERS = 2, LONGEST_LIST = 9, MOST_SPARE = 3, L
     BREAK(UNHEARD_ERASES, REPLACED, "who has not heard an entry erases what others said of it")    \
     BREAK(SINCE_MOVES, REPLACED, "a process that is said again counts only from then on")          \
     BREAK(LIES_UNCOUNTED, LISTS, "a liar's run_id makes a list unsafe")                            \
-    BREAK(MATCH_WITHOUT_LIARS, LISTS,                                                              \
-          "a liar's run_id makes the masters in common fewer than they are")                       \
     BREAK(SPARE_OF_ONE, LISTS, "the client's own spare votes are asked of both lists")
 
 MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
@@ -84,6 +84,7 @@ struct rules {
     int restarts;
     int ticks; /* that pass in all, of replaced and renamed */
     int closes;
+    int named; /* each list names the other's masters as that does */
 };
 
 /* A master's word on the other list. */
@@ -93,7 +94,7 @@ enum list { NO_LIST, LIST_A, LIST_B };
 
 enum phase { IN_USE, CLOSED };
 
-enum wrong { FINE, TWO_HOLD, IS_REFUSED, LOOKS_OTHER, LOOKS_SAME, BOTH_FIRST };
+enum wrong { FINE, TWO_HOLD, IS_REFUSED, LOOKS_OTHER, LOOKS_SAME };
 
 /* Of renamed and replaced.  A moment is a tick from 1 on. */
 struct fact {
