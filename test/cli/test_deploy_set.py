@@ -66,14 +66,14 @@ class Set(Case):
 
 
 class Hosts(Set):
-    """Masters by the head of redis.conf; cron and systemd on other hosts, which share deploy/nodes."""
+    """Masters by their unit; cron and systemd on other hosts, which share deploy/nodes."""
 
     @classmethod
     def deploy(cls):
-        cls.tree.install("redis.conf")
-        [line] = cls.tree.lines("redis.conf", "redis-server ")
+        for name in "redis.conf", "systemd/redlock-master.service":
+            cls.tree.install(name)
         for _ in range(5):
-            cls.start(shlex.split(line))
+            cls.start(cls.words(cls.unit("redlock-master.service")))
 
     @classmethod
     def setUpClass(cls):
@@ -94,9 +94,10 @@ class Hosts(Set):
 
     # ---- systemd ---------------------------------------------------------
 
-    def unit(self, name):
+    @classmethod
+    def unit(cls, name):
         """The settings of an installed unit, with continued lines joined."""
-        text = (self.tree.root / "etc" / "systemd" / "system" / name).read_text().replace("\\\n", "")
+        text = (cls.tree.root / "etc" / "systemd" / "system" / name).read_text().replace("\\\n", "")
         return dict(line.split("=", 1) for line in text.splitlines() if re.match(r"\w+=", line))
 
     @staticmethod
@@ -109,8 +110,16 @@ class Hosts(Set):
         variable, value = settings["Environment"].split("=", 1)
         return {"PATH": os.environ["PATH"], variable: value, **more}
 
+    def test_redis_conf_and_the_unit_start_the_same_server(self):
+        [line] = self.tree.lines("redis.conf", "redis-server ")
+        self.assertEqual(shlex.split(line), self.words(self.unit("redlock-master.service")))
+
+    def test_the_unit_has_descriptors_for_all_clients(self):
+        clients = int(self.masters[0].cli("CONFIG", "GET", "maxclients").split()[-1])
+        self.assertGreater(int(self.unit("redlock-master.service")["LimitNOFILE"]), clients + 32)
+
     def test_the_units_are_started_by_their_heads(self):
-        for name in "redlock-nightly.service", "redlock-standby.service":
+        for name in "redlock-master.service", "redlock-nightly.service", "redlock-standby.service":
             [line] = self.tree.lines(f"systemd/{name}", "systemctl enable --now ")
             self.assertIn("[Install]", (self.tree.root / "etc" / "systemd" / "system" /
                                         line.split()[-1]).read_text())

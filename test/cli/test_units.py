@@ -36,8 +36,8 @@ class Files(Case):
     @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze (package systemd)")
     def test_systemd_takes_the_units(self):
         texts = {path.name: path.read_text() for path in UNITS}
-        self.assertEqual(sorted(texts), ["redlock-nightly.service", "redlock-nightly.timer",
-                                         "redlock-standby.service"])
+        self.assertEqual(sorted(texts), ["redlock-master.service", "redlock-nightly.service",
+                                         "redlock-nightly.timer", "redlock-standby.service"])
         self.assertEqual(self.verify(texts), [])
         wrong = {name: text.replace("KillMode=", "KillMod=") for name, text in texts.items()}
         self.assertEqual(len(self.verify(wrong)), 2)
