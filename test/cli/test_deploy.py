@@ -8,11 +8,10 @@ import subprocess
 
 import yaml
 
+from deployed import PASSWORDS, Master, Tree
 from harness import DEADLINE, DEPLOY, Case, environment, until
-from server import ACL, SERVER, Server
 
-ADMIN = ("--user", "admin", "--pass", "change-this")
-LOGIN = "redlock:change-this-too@"
+LOGIN = f"redlock:{PASSWORDS['change-this-too']}@"
 MEGABYTES = {"mb": 1, "gb": 1024, "Mi": 1, "Gi": 1024}
 
 
@@ -34,18 +33,8 @@ def megabytes(text):
     return int(number) * MEGABYTES[unit]
 
 
-class Deployed(Server):
-    """A server that is started by the words of compose or Kubernetes, with this machine's paths in them."""
-
-    def __init__(self, *words):
-        super().__init__(login=ADMIN, arguments=words)
-
-    def _start(self, lines, words):
-        paths = {"redis-server": SERVER, "/data": str(self.dir)}
-        self.command = [paths.get(word, word).replace("/etc/redlock", str(DEPLOY)) for word in words]
-        self.command += ["--aclfile", str(ACL), "--bind", "127.0.0.1", "--port", str(self.port),
-                         "--unixsocket", "cli.sock"]
-        self._launch(self.command)
+class Deployed(Master):
+    """A server that ends in order and comes back with its data."""
 
     def end(self):
         self.process.terminate()
@@ -57,11 +46,13 @@ class Deployed(Server):
 
 
 class Configuration(Case):
-    words = compose()["services"]["master-1"]["command"]
-
     @classmethod
     def setUpClass(cls):
-        cls.servers = [Deployed(*cls.words) for _ in range(3)]
+        tree = Tree()
+        cls.addClassCleanup(tree.remove)
+        tree.install("redis.conf")
+        words = tree.documents("compose.yaml")[0]["services"]["master-1"]["command"]
+        cls.servers = [Deployed(words) for _ in range(3)]
         for server in cls.servers:
             cls.addClassCleanup(server.stop)
 
@@ -133,14 +124,6 @@ class Compose(Case):
     def test_it_says_what_it_is_for(self):
         self.assertIn("FOR TRYING ONLY", (DEPLOY / "compose.yaml").read_text())
 
-    def test_the_files_it_mounts_exist(self):
-        for service in compose()["services"].values():
-            for volume in service["volumes"]:
-                if volume.startswith("./"):
-                    source, target, mode = volume.split(":")
-                    self.assertTrue((DEPLOY / source).is_file(), source)
-                    self.assertEqual((target, mode), (f"/etc/redlock/{source[2:]}", "ro"))
-
 
 class Kubernetes(Case):
     sets = manifests("StatefulSet")
@@ -206,7 +189,11 @@ class Kubernetes(Case):
                             r"(?m)^(replicaof|slaveof|sentinel|cluster-enabled)")
 
     def test_the_probe_tells_a_server_that_hangs(self):
-        server = Deployed(*container()["command"])
+        tree = Tree()
+        self.addCleanup(tree.remove)
+        tree.install("redis.conf")
+        [found, *_] = (it for it in tree.documents("kubernetes/masters.yaml") if it["kind"] == "StatefulSet")
+        server = Deployed(found["spec"]["template"]["spec"]["containers"][0]["command"])
         self.addCleanup(server.stop)
         probe = container()["readinessProbe"]
         self.assertEqual(self.probe(server, probe), 0)

@@ -217,7 +217,8 @@ class Compose(Set):
         for service in compose["services"].values():
             for volume in service["volumes"]:
                 if volume.startswith("./"):
-                    source, target, _ = volume.split(":")
+                    source, target, mode = volume.split(":")
+                    assert mode == "ro", volume
                     cls.tree.shell(f"install -D deploy/{source} {target}")
             cls.start(service["command"])
             [port] = service["ports"]
