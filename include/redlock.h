@@ -220,10 +220,11 @@ typedef struct redlock_options {
      *   redis://[user[:password]@]host[:port][/db]   [user[:password]@ also as :password@]
      *   rediss://...[?parameter=value&...]           the same under TLS; see tls_ca
      *   unix:///path/to/socket[?db=N]                user and password as above
+     *   host:port                                    as redis://host:port; [::1]:6379 for IPv6
      * User, password, path and value may be %-encoded.  NULL: nodes_file, else the environment
-     * variable REDLOCK_NODES, else the file that REDLOCK_NODES_FILE names.  A set-user-ID program
-     * reads neither variable.  The masters must be independent, an odd number, usually 5: never
-     * replicas of each other, nor nodes of a Redis Cluster, which stay DOWN.
+     * variable REDLOCK_NODES, else the file that REDLOCK_NODES_FILE names, else `config`.  A
+     * set-user-ID program reads no variable.  The masters must be independent, an odd number,
+     * usually 5: never replicas of each other, nor nodes of a Redis Cluster, which stay DOWN.
      * The library wipes its copy of each password before it frees it. */
     const char *nodes;
 
@@ -266,9 +267,8 @@ typedef struct redlock_options {
      *   text   lines that say which master does not vote, and why; may be "" */
     void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
 
-    /* Called for each message at or below log_level; the text is one line.  It may come from inside
-     * your own call: it must not run the loop, and may call redlock_free() alone, which takes
-     * effect afterwards. */
+    /* Called for each message at or below log_level, of one line.  It may come from inside your own
+     * call, must not run the loop, and may call redlock_free() alone, which acts afterwards. */
     void (*on_log)(redlock_level level, const char *text, void *data);
     redlock_level log_level; /* 0: REDLOCK_LOG_INFO */
 
@@ -306,16 +306,14 @@ typedef struct redlock_options {
      * set-user-ID program does not read.  A master is DOWN if its certificate is not for the name,
      * not of a trusted CA, or not valid now.  The loop's thread reads the files for each
      * connection: new files count from the next connection on.  Give absolute paths, and no pipes.
-     *   tls_ca       the trusted CAs: a PEM file, or a folder as `openssl rehash` makes it.
-     *                NULL: those of the system.
+     *   tls_ca       trusted CAs: a PEM file, or an `openssl rehash` folder.  NULL: the system's.
      *   tls_cert, tls_key   the client's certificate with those between it and its CA, and its key
      *                without a passphrase: PEM files.  tls_key NULL: the key is in tls_cert.
      *   tls_name     the host or address in the master's certificate.  NULL: the host of the list.
      *   tls_sni      the name to ask for (SNI).  NULL: tls_name, unless an address.  "": none.
      *   tls_verify   "none": any certificate will do, so anybody on the way can read and answer.
      *                NULL or "full": the client verifies the certificate.
-     * An option that no master of the list could use is refused (E_ARGUMENT); without OpenSSL
-     * rediss:// is refused (E_NODES). */
+     * Refused: an option that no master can use (E_ARGUMENT), rediss:// without OpenSSL. */
     const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify;
 
     /* How fair the waiters of this client are to those of others.
@@ -324,10 +322,18 @@ typedef struct redlock_options {
      *                 came that much earlier, but at most 50 ms
      *   REDLOCK_ZERO  strict: no lease goes on in memory, and each waiter has a place of its own.
      * No lease of this client passes a waiter that a quorum had in the queue when it was asked for;
-     * a waiter is there two round trips after the call.  Strict order costs each master about a
-     * request a second from each waiter, and each handover a round trip.  For one order among all
-     * clients set REDLOCK_ZERO in all. */
+     * a waiter is there two round trips after the call.  Strict order costs a master about a
+     * request a second per waiter, and a handover a round trip.  For one order among all set it in
+     * all clients. */
     int64_t local_turn_ms;
+
+    /* A file of settings for what is left open above: see FILES in redlock(1).  NULL: no file is
+     * read.  "": the file that REDLOCK_CONFIG names, else /etc/redlock.conf if there is one.
+     * An option goes before its variable in the environment, and that goes before the file.  With
+     * `config` the variables REDLOCK_PREFIX, _LABEL, _SPARE and _MAX_TTL count, too.  A spare of
+     * REDLOCK_ZERO is 0, whatever they say.  A fault there is refused (E_ARGUMENT, E_NODES);
+     * `why` begins with FILE:LINE, and has no password.  Logins are read again as in nodes_file. */
+    const char *config;
 } redlock_options;
 
 /* Starts a client, which begins to connect at once.  You may ask for leases at once.

@@ -96,8 +96,7 @@ typedef struct redlock_lease_options {
     int64_t ttl_ms;
 
     /* How long to wait while others hold the lease: first come, first served among the waiters of
-     * all clients, and the release hands it over.  0: one try.  REDLOCK_FOREVER: until
-     * redlock_lease_release().
+     * all clients, and the release hands it over.  0: one try.  REDLOCK_FOREVER: no limit.
      *   Waiters of one client hand a lease over in memory for 50 ms.  A waiter that comes up to
      * 50 ms after another may use the place of that one in the queue.  local_turn_ms of the client
      * sets other times, or none.  A client that reaches no quorum has no place.  The masters hand a
@@ -106,8 +105,7 @@ typedef struct redlock_lease_options {
     int64_t wait_ms;
 
     /* LOST comes this long before the lease ends, and ACQUIRED only if more than this is left.
-     * Choose the time that you need to stop.  0: ttl/20, but at least 10 ms and at most ttl/4.
-     * REDLOCK_ZERO: none. */
+     * Choose the time that you need to stop.  0: ttl/20, from 10 ms to ttl/4; REDLOCK_ZERO: 0. */
     int64_t margin_ms;
 
     /* No renewal later than this after ACQUIRED, so that a leaked handle ends.  0: no limit. */
@@ -184,8 +182,7 @@ static inline redlock_name redlock_name_of(const char *text)
  *   The callback gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any number of AT_RISK,
  * HEALTHY, EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED, ANNOUNCED; then LOST, RELEASED, or LOST
  * and, after a redlock_lease_release(), RELEASED.  ACQUIRED comes only if a quorum granted the
- * lease and more than the margin is left, tested immediately before the callback.  Codes of
- * NOT_ACQUIRED:
+ * lease and more than the margin is left, just before the callback.  Codes of NOT_ACQUIRED:
  *   E_HELD         by the last answers of a quorum, another holder or a waiter has a name
  *   E_UNAVAILABLE  too few masters answered; event->votes has the reasons
  *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   the list leaves no quorum
@@ -255,13 +252,11 @@ typedef struct redlock_place {
 
 /* The place in the queue of a lease that waits, by the answers of the last refresh (each second
  * or so).  The time that the call takes grows with the waiters of this client.
- * Returns REDLOCK_OK; E_STATE: the lease is not in the queue, or no quorum answers; E_ARGUMENT,
- * E_FORKED. */
+ * Returns REDLOCK_OK; E_STATE: not in the queue, or no quorum answers; E_ARGUMENT, E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_place(const redlock_lease *lease, redlock_place *place);
 
 /* Renews now, and with ttl_ms > 0 for that ttl from now on.  EXTENDED or NOT_EXTENDED
- * (E_UNAVAILABLE, E_MAX_HOLD) follows, or LOST or RELEASED instead.  An upgrade under way ends
- * first.
+ * (E_UNAVAILABLE, E_MAX_HOLD) follows, or LOST or RELEASED.  An upgrade under way ends first.
  * Returns REDLOCK_OK, E_STATE (not held, or an extend is under way), E_TTL, E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_extend(redlock_lease *lease, int64_t ttl_ms);
 
@@ -278,8 +273,7 @@ REDLOCK_API redlock_code redlock_lease_downgrade(redlock_lease *lease);
  * fenced lease has a new, larger fence.  NOT_CHANGED: it stayed a reader's all the time; E_HELD
  * (others read one of the names), E_UNAVAILABLE, E_MAX_HOLD or E_MEMORY.  LOST or RELEASED may come
  * instead.  Nothing is renewed during an upgrade: let time pass before you try again.
- * Returns REDLOCK_OK, E_STATE (not held, no name shared, attached, or a change is under way),
- * E_FORKED. */
+ * Returns REDLOCK_OK, E_STATE (not held, no name shared, attached, or being changed), E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_upgrade(redlock_lease *lease);
 
 /* True if the lease has a name shared.  Ask redlock_lease_valid_for() as well: for a lease that is
@@ -306,8 +300,7 @@ REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
 REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 
 /* Frees the handle, in any state, inside its own callback too.  The library releases a lease that
- * is held or being acquired in the background; one that is still being attached stays as it is.
- * NULL is allowed. */
+ * is held or being acquired in the background; one being attached stays.  NULL is allowed. */
 REDLOCK_API void redlock_lease_free(redlock_lease *lease);
 
 /* The token that the masters hold for this lease, with its label; "" before the first round.  Each

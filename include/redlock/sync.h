@@ -179,8 +179,7 @@ REDLOCK_API redlock_code redlock_sync_lease_upgrade(redlock_sync_lease *lease,
 
 /* Ends validity at once, for every thread, then gives the lease back on every master that may have
  * it, and waits for their answers.  The handle must still be freed.  Of a reentrant lease only the
- * last release does that; those before it ask no master, and return OK, or E_GONE if the lease is
- * lost or over.
+ * last release does that; those before it ask no master, and return OK, or E_GONE if it is over.
  *   REDLOCK_OK     there was no other holder before: a quorum confirmed that, or the next waiter
  *                  of this client got the lease while it was valid
  *   E_GONE         the lease was not ours any more on a quorum, or was lost before

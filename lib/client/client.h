@@ -132,6 +132,7 @@ struct redlock {
     struct engine_config config; /* what was configured, for the core and for us */
     unsigned masters;
     char *nodes_file;     /* where the list was read; NULL: it did not come from a file */
+    bool has_settings;    /* that file is one of settings */
     uint32_t login_stays; /* a bit for each master that denies its login, where that was logged */
     struct address addresses[REDLOCK_MASTERS_MAX];
     struct link *links[REDLOCK_MASTERS_MAX];

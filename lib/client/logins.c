@@ -5,20 +5,37 @@
 #include "link.h"
 #include "nodes_file.h"
 #include "report.h"
+#include "settings.h"
+
+static int parse_text(const char *text, struct address *list, char *why, size_t size)
+{
+    int count = addresses_parse(list, REDLOCK_MASTERS_MAX, text, why, size);
+    return count < 0 ? 0 : count;
+}
+
+static int read_settings(const char *path, struct address *list, char *why, size_t size)
+{
+    struct settings settings;
+    bool read = settings_read(&settings, path, why, size) == SETTINGS_READ;
+    int count = read ? parse_text(settings.list, list, why, size) : 0;
+    settings_free(&settings);
+    return count;
+}
 
 static int read_list(const char *path, struct address *list, char *why, size_t size)
 {
     char *text = nodes_file_read(path, true, why, size);
-    int count = text ? addresses_parse(list, REDLOCK_MASTERS_MAX, text, why, size) : -1;
+    int count = text ? parse_text(text, list, why, size) : 0;
     nodes_file_free(text);
-    return count < 0 ? 0 : count;
+    return count;
 }
 
 static enum login_change read_login(redlock *client, unsigned master, char *why, size_t size)
 {
     struct address list[REDLOCK_MASTERS_MAX];
     snprintf(why, size, "%s does not list it", client->nodes_file);
-    int count = read_list(client->nodes_file, list, why, size);
+    int count =
+        (client->has_settings ? read_settings : read_list)(client->nodes_file, list, why, size);
     enum login_change change = address_take_login(&client->addresses[master], list, count);
     addresses_clear(list, count);
     return change;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "configured.h"
 #include "margin.h"
 #include "nodes_file.h"
 #include "options.h"
@@ -69,7 +70,7 @@ static const char *find_wrong_number(const redlock_options *o)
         return "log_level must be between REDLOCK_LOG_ERROR and REDLOCK_LOG_DEBUG";
     if (!is_in(o->local_turn_ms, REDLOCK_ZERO, REDLOCK_LOCAL_TURN_MAX))
         return "local_turn_ms must be 1 to 500, 0 for the default, or REDLOCK_ZERO";
-    if (o->spare < 0)
+    if (o->spare < REDLOCK_ZERO)
         return "spare is negative: 0 for a plain majority, or how many masters may be wrong";
     if (o->spare > REDLOCK_MASTERS_MAX)
         return "spare is larger than any list of masters";
@@ -91,7 +92,7 @@ static void read_numbers(struct engine_config *config, const redlock_options *o)
         (int64_t)((o->drift_factor != 0 ? o->drift_factor : DEFAULT_DRIFT) * 1e6 + 0.5);
     if (config->drift_ppm == 0)
         config->drift_ppm = 1;
-    config->spare = (unsigned)o->spare;
+    config->spare = (unsigned)or_zero(o->spare, 0);
     config->looks_only = o->looks_only;
 }
 
@@ -167,7 +168,18 @@ static redlock_code read_nodes_file(redlock *client, const char *path, char *why
     return code || client->nodes_file ? code : REDLOCK_E_MEMORY;
 }
 
-static redlock_code read_nodes(redlock *client, const redlock_options *o, char *why, size_t size)
+/* Of the settings, where a login is looked up again, too. */
+static redlock_code take_configured_nodes(redlock *client, const struct configured *configured,
+                                          char *why, size_t size)
+{
+    redlock_code code = take_nodes(client, configured->file.list, why, size);
+    client->nodes_file = strdup(configured->path);
+    client->has_settings = true;
+    return code || client->nodes_file ? code : REDLOCK_E_MEMORY;
+}
+
+static redlock_code read_nodes(redlock *client, const redlock_options *o,
+                               const struct configured *configured, char *why, size_t size)
 {
     const char *list = secure_getenv("REDLOCK_NODES"), *path = secure_getenv("REDLOCK_NODES_FILE");
     if (o->nodes)
@@ -176,6 +188,8 @@ static redlock_code read_nodes(redlock *client, const redlock_options *o, char *
         return read_nodes_file(client, o->nodes_file, why, size);
     if ((!list || !*list) && path && *path)
         return read_nodes_file(client, path, why, size);
+    if ((!list || !*list) && configured->file.masters)
+        return take_configured_nodes(client, configured, why, size);
     return take_nodes(client, list, why, size);
 }
 
@@ -210,11 +224,11 @@ static bool any_is_said(const char *const said[TLS_SETTINGS])
     return false;
 }
 
-/* Of the list, of the options, of the environment: what is said first counts. */
-static redlock_code read_tls_options(redlock *client, const redlock_options *o, char *why,
-                                     size_t size)
+/* Of the list, of the options, of the environment, of the settings: what is said first counts. */
+static redlock_code read_tls_options(redlock *client, const redlock_options *o,
+                                     const struct configured *configured, char *why, size_t size)
 {
-    const char *environment[TLS_SETTINGS];
+    const char *environment[TLS_SETTINGS], *file[TLS_SETTINGS];
     const char *const options[TLS_SETTINGS] = {
         [TLS_CA] = o->tls_ca,     [TLS_CERT] = o->tls_cert, [TLS_KEY] = o->tls_key,
         [TLS_NAME] = o->tls_name, [TLS_SNI] = o->tls_sni,   [TLS_VERIFY] = o->tls_verify,
@@ -226,8 +240,10 @@ static redlock_code read_tls_options(redlock *client, const redlock_options *o, 
             "there are settings of TLS, but no master of the list is a rediss://: write "
             "that for a port that speaks TLS, or leave them out");
     read_tls_environment(environment);
+    configured_tls(configured, file);
     if (!addresses_complete(client->addresses, masters, options) ||
-        !addresses_complete(client->addresses, masters, environment))
+        !addresses_complete(client->addresses, masters, environment) ||
+        !addresses_complete(client->addresses, masters, file))
         return REDLOCK_E_MEMORY;
     return addresses_check(client->addresses, masters, why, size) ? REDLOCK_OK : REDLOCK_E_NODES;
 }
@@ -246,27 +262,48 @@ static redlock_code take_options(redlock_options *o, const redlock_options *opti
     return wrong ? refuse_options(why, size, REDLOCK_E_ARGUMENT, wrong) : REDLOCK_OK;
 }
 
+static void read_callbacks(redlock *client, const redlock_options *o)
+{
+    client->on_ready = o->on_ready;
+    client->on_log = o->on_log;
+    client->on_node = o->on_node;
+    client->log_level = o->log_level;
+    client->data = o->data;
+}
+
+static redlock_code read_masters(redlock *client, const redlock_options *o,
+                                 const struct configured *configured, char *why, size_t size)
+{
+    redlock_code code = read_nodes(client, o, configured, why, size);
+    client->config.masters = client->masters;
+    if (!code)
+        code = read_tls_options(client, o, configured, why, size);
+    if (code && client->has_settings)
+        configured_place(configured, why, size);
+    return code ? code : check_spare(&client->config, why, size);
+}
+
 redlock_code options_read(redlock *client, const redlock_options *options, char *why,
                           size_t why_size)
 {
-    struct engine_config *config = &client->config;
+    struct configured configured = {0};
     redlock_options o;
     redlock_code code = take_options(&o, options, why, why_size);
-    if (code)
-        return code;
-    read_numbers(config, &o);
-    client->on_ready = o.on_ready;
-    client->on_log = o.on_log;
-    client->on_node = o.on_node;
-    client->log_level = o.log_level;
-    client->data = o.data;
-    code = read_nodes(client, &o, why, why_size);
-    config->masters = client->masters;
     if (!code)
-        code = read_tls_options(client, &o, why, why_size);
+        code = configured_read(&configured, &o, why, why_size);
+    if (!code) {
+        read_numbers(&client->config, &o);
+        read_callbacks(client, &o);
+        code = read_masters(client, &o, &configured, why, why_size);
+    }
     if (!code)
-        code = check_spare(config, why, why_size);
-    return code ? code : read_texts(client, config, &o, why, why_size);
+        code = read_texts(client, &client->config, &o, why, why_size);
+    if (!code && configured.file.others_read)
+        client_log(client, REDLOCK_LOG_WARNING,
+                   "every user of this machine may read the passwords in %s: chmod o-r it",
+                   configured.path);
+    configured_free(&configured);
+    return code;
 }
 
 /* ---- one lease's terms ---------------------------------------------------- */

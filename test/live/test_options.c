@@ -158,6 +158,79 @@ CASE(test_list_from_a_file)
     unsetenv("REDLOCK_NODES_FILE");
 }
 
+static void write_settings(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* This prefix counts, and this label. */
+static void holds_with(const redlock_options *options, const char *prefix, const char *label)
+{
+    struct user user;
+    struct take take;
+    char key[64];
+    user_open(&user, NULL, options);
+    assert_code(take_lock(&take, &user, "a", NULL), REDLOCK_OK);
+    snprintf(key, sizeof key, "%sa", prefix);
+    assert_non_null(strstr(redlock_lease_token(take.lease), label));
+    AWAIT(&user, cluster_holders(&cluster, key, redlock_lease_token(take.lease)) == cluster.count);
+    assert_code(take_release(&take), REDLOCK_OK);
+    user_close_clean(&user, &cluster);
+}
+
+static void refuse_settings(const char *path, const char *text, redlock_code code, const char *says)
+{
+    redlock_options options = {.size = sizeof(redlock_options)};
+    options.config = path;
+    write_settings(path, text);
+    refuse(&options, code, says);
+}
+
+/* An option goes before its variable, and that before the file. */
+CASE(test_settings_from_a_file)
+{
+    char text[sizeof cluster.nodes + 100];
+    static const char path[] = "redlock-settings.conf";
+    redlock_options options = {.size = sizeof(redlock_options)};
+    snprintf(text, sizeof text, "# all\nmaster = %s\nprefix = file:\nlabel = of-file\n",
+             cluster.nodes);
+    write_settings(path, text);
+    options.config = path;
+    holds_with(&options, "file:", "of-file");
+    setenv("REDLOCK_PREFIX", "environment:", 1);
+    setenv("REDLOCK_LABEL", "of-environment", 1);
+    holds_with(&options, "environment:", "of-environment");
+    options.prefix = options.label = "option";
+    holds_with(&options, "option", "option");
+    unsetenv("REDLOCK_LABEL");
+    setenv("REDLOCK_PREFIX", "", 1);
+    options.prefix = NULL;
+    holds_with(&options, "", "option");
+    unsetenv("REDLOCK_PREFIX");
+    options.config = "";
+    setenv("REDLOCK_CONFIG", path, 1);
+    holds_with(&options, "file:", "option");
+    options.config = NULL;
+    refuse(&options, REDLOCK_E_NODES, "no masters given");
+    unlink(path);
+    options.config = "";
+    refuse(&options, REDLOCK_E_ARGUMENT, "redlock-settings.conf: it cannot be read");
+    unsetenv("REDLOCK_CONFIG");
+}
+
+CASE(test_wrong_settings_say_where)
+{
+    static const char path[] = "redlock-settings.conf";
+    refuse_settings(path, "max-ttl = 5s", REDLOCK_E_ARGUMENT, "redlock-settings.conf:1: there is");
+    refuse_settings(path, "# two\nmaster = a:1\n\nmaster = b:1, a:1", REDLOCK_E_NODES,
+                    "redlock-settings.conf:4: master 3, \"a:1\": the same place as master 1");
+    refuse_settings(path, "spare = 0", REDLOCK_E_NODES, "no masters given");
+    unlink(path);
+}
+
 /* The list may be right. */
 CASE(test_no_descriptor_for_the_file)
 {
@@ -201,7 +274,7 @@ CASE(test_bad_numbers)
         options.field = (value);                                                                   \
         refuse(&options, REDLOCK_E_ARGUMENT, says);                                                \
     } while (0)
-    REFUSE(spare, -1, "spare is negative");
+    REFUSE(spare, -2, "spare is negative");
     REFUSE(spare, 2, "spare 2 needs at least 5 masters, and 4 are listed");
     REFUSE(spare, 1000, "spare is larger than any list");
     REFUSE(drift_factor, -0.01, "drift_factor");
@@ -294,6 +367,33 @@ CASE(test_bad_ttls)
 }
 
 /* It is for threads: a program with callbacks has no outer call to come from. */
+CASE(test_numbers_of_a_file_and_of_the_environment)
+{
+    static const char path[] = "redlock-settings.conf";
+    struct user user;
+    redlock_options options = {.size = sizeof(redlock_options)};
+    redlock_lease_options terms = lease_terms(6000, 0);
+    options.nodes = cluster.nodes;
+    options.config = path;
+    write_settings(path, "max_ttl = 5s\nspare = 3\n");
+    refuse(&options, REDLOCK_E_ARGUMENT, "spare 3 needs at least 6 masters");
+    options.spare = REDLOCK_ZERO;
+    user_open(&user, NULL, &options);
+    refuse_terms(&user, &terms, REDLOCK_E_TTL, "above max_ttl_ms (5000)");
+    user_close_clean(&user, &cluster);
+    options.spare = 0;
+    setenv("REDLOCK_SPARE", "1", 1);
+    setenv("REDLOCK_MAX_TTL", "11s", 1);
+    holds_with(&options, "", "");
+    setenv("REDLOCK_SPARE", "-1", 1);
+    refuse(&options, REDLOCK_E_ARGUMENT, "REDLOCK_SPARE is not a number of masters");
+    unsetenv("REDLOCK_SPARE");
+    setenv("REDLOCK_MAX_TTL", "6", 1);
+    refuse(&options, REDLOCK_E_ARGUMENT, "REDLOCK_MAX_TTL is no duration with a unit");
+    unsetenv("REDLOCK_MAX_TTL");
+    unlink(path);
+}
+
 CASE(test_reentrant_is_for_threads)
 {
     struct user user;

@@ -117,6 +117,40 @@ CASE(a_password_of_a_list_that_is_refused_is_wiped)
     ev_loop_destroy(loop);
 }
 
+CASE(a_password_in_a_file_of_settings_is_wiped)
+{
+    static const char path[] = "test_secrets.conf";
+    static const char *const files[] = {"master = redis://:" SECRET "@h:1",
+                                        "master = redis://:" SECRET "@h:1 redis://h:1",
+                                        "master = redis://:" SECRET "@h:1\nspare = x"};
+    redlock_options options = {.size = sizeof(redlock_options), .config = path};
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client;
+    for (unsigned i = 0; i < COUNT(files); i++) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        assert_int_equal(write(fd, files[i], strlen(files[i])), strlen(files[i]));
+        close(fd);
+        leaks = 0;
+        assert_int_equal(redlock_open(&client, loop, &options, NULL, 0) == REDLOCK_OK, i == 0);
+        redlock_free(client);
+        assert_int_equal(leaks, 0);
+    }
+    unlink(path);
+    ev_loop_destroy(loop);
+}
+
+/* Neither is a file that such an environment names: only the file of the machine counts. */
+CASE(no_settings_from_an_environment_of_somebody_else)
+{
+    redlock_options options = {.size = sizeof(redlock_options), .nodes = "h:1", .config = ""};
+    struct ev_loop *loop = ev_loop_new(0);
+    redlock *client;
+    setenv("REDLOCK_CONFIG", "/nowhere", 1);
+    assert_int_equal(redlock_open(&client, loop, &options, NULL, 0), REDLOCK_OK);
+    redlock_free(client);
+    ev_loop_destroy(loop);
+}
+
 CASE(no_list_from_an_environment_of_somebody_else)
 {
     struct ev_loop *loop = ev_loop_new(0);
