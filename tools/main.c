@@ -26,15 +26,16 @@ static const char global_help[] =
     "  leader  print the announcement of the leader\n"
     "  barrier wait until all parties have arrived\n"
     "  latch   arrive without waiting; wait until enough have arrived\n"
+    "  config  show each setting, and whence it came\n"
     "\n"
     "Options of every command:\n"
-    "  --nodes URIS           redis://HOST:PORT,..., rediss:// for TLS, unix:///PATH;\n"
-    "                         else $REDLOCK_NODES\n"
+    "  --nodes URIS           HOST:PORT,..., rediss:// for TLS; else $REDLOCK_NODES\n"
     "  --nodes-file PATH      a file with that list; else $REDLOCK_NODES_FILE\n"
+    "  --config FILE          file of settings: see `redlock config --help`\n"
     "  --max-ttl D            longest ttl of all; else $REDLOCK_MAX_TTL, else 30s\n"
     "  --spare F              masters that may lie or forget; else $REDLOCK_SPARE\n"
-    "  --prefix TEXT          put before each name to make the key\n"
-    "  --label TEXT           shown to others as the holder; default HOST:PID\n"
+    "  --prefix TEXT          put before each name, as the key; else $REDLOCK_PREFIX\n"
+    "  --label TEXT           shown as the holder; else $REDLOCK_LABEL, or HOST:PID\n"
     "  --request-timeout D    for one answer of one master\n"
     "  --connect-timeout D    for one connection\n"
     "  --tls-ca PATH          trusted CAs, a file or a folder; else $REDLOCK_TLS_CA\n"
@@ -55,12 +56,11 @@ static const char global_help[] =
     "Exit status: 0 done, 1 nobody leads (`leader`), or you said no (`break`), 64\n"
     "usage, 69 no quorum of masters, 70 internal error, 74 stdout cannot be written,\n"
     "75 somebody else has the lock (`barrier`: not passed, `latch`: not open), 76 the\n"
-    "lock was lost, or the latch, 78 the list of masters is wrong, 128+N ended by\n"
-    "signal N; otherwise `run` exits as the command did.\n"
+    "lock was lost, or the latch, 78 the list of masters or the file of settings is\n"
+    "wrong, 128+N ended by signal N; otherwise `run` exits as the command did.\n"
     "\n"
     "Example:\n"
-    "  export REDLOCK_NODES=redis://a,redis://b,redis://c\n"
-    "  redlock run nightly-report -- ./report.sh\n";
+    "  redlock --nodes redis://a,redis://b,redis://c run nightly -- ./report.sh\n";
 
 static const struct command commands[] = {
     {"run", FOR_RUN, perform_run, run_help},
@@ -75,6 +75,7 @@ static const struct command commands[] = {
     {"leader", FOR_LEADER, perform_leader, leader_help},
     {"barrier", FOR_BARRIER, perform_barrier, barrier_help},
     {"latch", FOR_LATCH, perform_latch, latch_help},
+    {"config", FOR_CONFIG, perform_config, config_help},
     {NULL, FOR_ALL, NULL, global_help},
 };
 

@@ -266,17 +266,8 @@ static void watch_releases(struct session *session)
 static redlock_options client_options(struct session *session)
 {
     const struct options *given = session->options;
-    redlock_options options = {.size = sizeof(redlock_options)};
-    options.nodes = given->nodes;
-    options.nodes_file = given->nodes_file;
-    options.label = given->label;
-    options.prefix = given->prefix;
-    options.max_ttl_ms = given->max_ttl_ms;
+    redlock_options options = options_of_client(given);
     options.looks_only = session->looks;
-    options.spare = given->spare;
-    options.request_timeout_ms = given->request_timeout_ms;
-    options.connect_timeout_ms = given->connect_timeout_ms;
-    options_of_tls(given, &options);
     options.on_ready = on_ready;
     options.on_node = on_node;
     options.on_log = given->verbose ? on_log : NULL;

@@ -181,6 +181,8 @@ static bool open_client(struct trial *trial, const char *master)
     const struct options *given = trial->all->options;
     redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = master;
+    options.config = given->config; /* for TLS */
+    options.spare = REDLOCK_ZERO;
     options.label = given->label;
     options.prefix = given->prefix;
     options.max_ttl_ms = trial->max_ttl_ms;

@@ -100,6 +100,7 @@ static enum settings_result load(const struct place *place, size_t *length, mode
 {
     struct stat file;
     int fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool missing = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
     bool known = fd >= 0 && fstat(fd, &file) == 0;
     bool plain = known && (S_ISREG(file.st_mode) || is_no_file(place->path));
     bool filled = plain && fill_bytes(fd, place->settings->bytes, length);
@@ -110,16 +111,17 @@ static enum settings_result load(const struct place *place, size_t *length, mode
         *mode = file.st_mode;
         return SETTINGS_READ;
     }
-    if (known && !plain)
+    if (missing)
+        complain_at(place, "there is no such file; write it, or name " SETTINGS_NONE " for none");
+    else if (known && !plain)
         complain_at(place, "it is no plain file; write the settings into one, or give a list of "
                            "masters from a pipe with REDLOCK_NODES_FILE");
     else
         complain_at(place,
                     "it cannot be read: %s; let this user read it, or name " SETTINGS_NONE
-                    " for no file",
+                    " for none",
                     strerror(error));
     bool short_of = !known && (error == EMFILE || error == ENFILE || error == ENOMEM);
-    bool missing = fd < 0 && (error == ENOENT || error == ENOTDIR);
     return short_of ? SETTINGS_SHORT : missing ? SETTINGS_MISSING : SETTINGS_WRONG;
 }
 
@@ -224,7 +226,7 @@ static bool note_masters(const struct place *place, const char *text)
         at += *at == ',';
         at += strspn(at, " \t\r\v\f");
     }
-    strcat(settings->list, *settings->list ? "\n" : "");
+    strcat(settings->list, *settings->list ? " " : "");
     strcat(settings->list, text);
     return true;
 }

@@ -217,7 +217,7 @@ CASE(test_settings_from_a_file)
     refuse(&options, REDLOCK_E_NODES, "no masters given");
     unlink(path);
     options.config = "";
-    refuse(&options, REDLOCK_E_ARGUMENT, "redlock-settings.conf: it cannot be read");
+    refuse(&options, REDLOCK_E_ARGUMENT, "redlock-settings.conf: there is no such file");
     unsetenv("REDLOCK_CONFIG");
 }
 

@@ -70,7 +70,7 @@ TEST(each_setting_is_read)
               "tls_ca = /ca\ntls_cert = /cert\ntls_key = /key\n"
               "tls_name = host\ntls_sni =\ntls_verify = full");
     assert_string_equal(settings.value[SETTING_MASTER],
-                        "10.0.0.1:6379 [::1]:6379\nrediss://10.0.0.2, redis://u:p#q@10.0.0.3");
+                        "10.0.0.1:6379 [::1]:6379 rediss://10.0.0.2, redis://u:p#q@10.0.0.3");
     assert_int_equal(settings.masters, 4);
     assert_int_equal(settings.master_line[0], 2);
     assert_int_equal(settings.master_line[2], 3);
@@ -208,7 +208,7 @@ TEST(what_is_no_plain_file_is_refused_at_once)
     assert_int_equal(unlink(fifo), 0);
     settings_free(&settings);
     assert_int_equal(settings_read(&settings, fifo, why, sizeof why), SETTINGS_MISSING);
-    assert_non_null(strstr(why, "No such file"));
+    assert_non_null(strstr(why, "no such file"));
 }
 
 TEST(a_password_that_all_may_read_is_noted)

@@ -20,7 +20,8 @@ enum command_bit {
     FOR_LATCH = 512,
     FOR_LIST = 1024,
     FOR_BREAK = 2048,
-    FOR_ALL = 4095
+    FOR_CONFIG = 4096,
+    FOR_ALL = 8191
 };
 
 struct command {
@@ -41,9 +42,10 @@ int perform_nodes(const struct options *options);
 int perform_barrier(const struct options *options);
 int perform_latch(const struct options *options);
 int perform_leader(const struct options *options);
+int perform_config(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
     nodes_help[], elect_help[], leader_help[], barrier_help[], latch_help[], list_help[],
-    break_help[];
+    break_help[], config_help[];
 
 #endif

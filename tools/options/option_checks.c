@@ -65,10 +65,10 @@ static int check_break(const struct options *options)
 int option_checks(const struct options *options)
 {
     enum command_bit bit = options->command->bit;
-    if (bit & (FOR_NODES | FOR_LIST) && options->names_count > 0)
+    if (bit & (FOR_NODES | FOR_LIST | FOR_CONFIG) && options->names_count > 0)
         return misuse(options, "`redlock %s` takes no names%s", options->command->name,
                       bit == FOR_LIST ? ": use --prefix for their beginning" : "");
-    if (!(bit & (FOR_NODES | FOR_LIST)) && options->names_count == 0)
+    if (!(bit & (FOR_NODES | FOR_LIST | FOR_CONFIG)) && options->names_count == 0)
         return misuse(options, "no name given");
     if ((bit & (FOR_RUN | FOR_ELECT)) && (!options->program || !options->program[0]))
         return misuse(options, "no command given: redlock %s NAME -- COMMAND",

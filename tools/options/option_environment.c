@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "commands.h"
+#include "option_file.h"
 #include "option_values.h"
 
 static const char *from_environment(const char *variable)
@@ -13,10 +15,15 @@ static const char *from_environment(const char *variable)
 static int ask_for_spare(struct options *options)
 {
     const char *spare = from_environment("REDLOCK_SPARE");
-    if (options->spare >= 0)
+    return spare && options->spare < 0 ? option_take_spare(options, "REDLOCK_SPARE", spare) : GO_ON;
+}
+
+static int ask_for_max_ttl(struct options *options)
+{
+    const char *max_ttl = from_environment("REDLOCK_MAX_TTL");
+    if (options->max_ttl_ms > 0 || !max_ttl)
         return GO_ON;
-    options->spare = 0;
-    return spare ? option_take_spare(options, "REDLOCK_SPARE", spare) : GO_ON;
+    return option_take_span(options, "REDLOCK_MAX_TTL", max_ttl, false, &options->max_ttl_ms);
 }
 
 static int ask_for_nodes(struct options *options)
@@ -27,7 +34,28 @@ static int ask_for_nodes(struct options *options)
         options->nodes = from_environment("REDLOCK_NODES");
         options->nodes_file = options->nodes ? NULL : from_environment("REDLOCK_NODES_FILE");
     }
-    if (options->nodes_file || (options->nodes && options->nodes[0]))
+    return GO_ON;
+}
+
+static int ask_for_all(struct options *options)
+{
+    int status = ask_for_nodes(options);
+    if (status == GO_ON)
+        status = ask_for_spare(options);
+    if (status == GO_ON)
+        status = ask_for_max_ttl(options);
+    if (!options->prefix)
+        options->prefix =
+            getenv("REDLOCK_PREFIX"); /* an empty one is none, whatever the file says */
+    if (!options->label)
+        options->label = getenv("REDLOCK_LABEL");
+    return status;
+}
+
+static int check_nodes(const struct options *options)
+{
+    if (options->nodes_file || (options->nodes && options->nodes[0]) ||
+        options->command->bit == FOR_CONFIG)
         return GO_ON;
     if (from_environment("REDLOCK_TOKEN")) {
         return misuse(options,
@@ -38,16 +66,17 @@ static int ask_for_nodes(struct options *options)
     }
     return misuse(options, "no masters given: set REDLOCK_NODES or use --nodes "
                            "redis://HOST:PORT,redis://HOST:PORT,... (a list with passwords: "
-                           "REDLOCK_NODES_FILE, --nodes-file)");
+                           "REDLOCK_NODES_FILE, --nodes-file), or write them into " SETTINGS_PATH);
 }
 
 int option_environment(struct options *options)
 {
-    const char *max_ttl = from_environment("REDLOCK_MAX_TTL");
-    int status = ask_for_nodes(options);
+    option_note_origin(options, ORIGIN_OPTION);
+    int status = ask_for_all(options);
+    option_note_origin(options, ORIGIN_ENVIRONMENT);
     if (status == GO_ON)
-        status = ask_for_spare(options);
-    if (status != GO_ON || options->max_ttl_ms > 0 || !max_ttl)
-        return status;
-    return option_take_span(options, "REDLOCK_MAX_TTL", max_ttl, false, &options->max_ttl_ms);
+        status = option_file(options);
+    if (options->spare < 0)
+        options->spare = 0;
+    return status == GO_ON ? check_nodes(options) : status;
 }

@@ -18,6 +18,7 @@
 static const struct option_row rows[] = {
     {"nodes", FOR_ALL, TEXT(nodes)},
     {"nodes-file", FOR_ALL, TEXT(nodes_file)},
+    {"config", FOR_ALL, TEXT(config)},
     {"max-ttl", FOR_ALL, SPAN_ABOVE_0(max_ttl_ms)},
     {"spare", FOR_ALL, OWN(SPARE)},
     {"prefix", FOR_ALL, TEXT(prefix)},

@@ -246,8 +246,27 @@ void options_of_tls(const struct options *options, redlock_options *settings)
     settings->tls_verify = options->tls_verify;
 }
 
+/* The library reads the masters of the file itself: its complaint has their line, and a new login
+ * is read there. */
+redlock_options options_of_client(const struct options *options)
+{
+    redlock_options settings = {.size = sizeof(redlock_options)};
+    settings.nodes = options->origin[SETTING_MASTER] == ORIGIN_FILE ? NULL : options->nodes;
+    settings.nodes_file = options->nodes_file;
+    settings.config = options->config;
+    settings.label = options->label;
+    settings.prefix = options->prefix;
+    settings.max_ttl_ms = options->max_ttl_ms;
+    settings.spare = options->spare > 0 ? options->spare : REDLOCK_ZERO;
+    settings.request_timeout_ms = options->request_timeout_ms;
+    settings.connect_timeout_ms = options->connect_timeout_ms;
+    options_of_tls(options, &settings);
+    return settings;
+}
+
 void options_free(struct options *options)
 {
     free(options->names);
     free(options->shared_names);
+    settings_free(&options->settings);
 }

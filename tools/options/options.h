@@ -1,5 +1,5 @@
 /*
- * options.h - what the command line asks for, and else the environment.
+ * options.h - what the command line asks for, else the environment, else the file of settings.
  */
 #ifndef REDLOCK_TOOLS_OPTIONS_H
 #define REDLOCK_TOOLS_OPTIONS_H
@@ -9,6 +9,9 @@
 #include <stdint.h>
 
 #include "redlock.h"
+#include "settings.h"
+
+enum origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_OPTION };
 
 struct options {
     const struct command *commands; /* all of them */
@@ -22,6 +25,9 @@ struct options {
     int64_t request_timeout_ms, connect_timeout_ms; /* 0: the library's default */
     const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify; /* NULL: likewise */
     bool json, quiet, verbose;
+    const char *config;       /* the path of the file; NULL: there is none */
+    struct settings settings; /* the file */
+    enum origin origin[SETTINGS];
 
     /* some commands */
     int64_t parties, generation; /* 0 parties: not given */
@@ -51,8 +57,12 @@ struct options {
 /* The commands end with one that has no name, and the general help.
  * Returns -1 when there is a command to perform, else the exit status, after help or an error. */
 int options_parse(struct options *options, const struct command *commands, int argc, char **argv);
+/* All that a client of the library is opened with, but for callbacks. */
+redlock_options options_of_client(const struct options *options);
 /* Hands over those about TLS. */
 void options_of_tls(const struct options *options, redlock_options *settings);
+/* The value that counts of a prefix, a label, or a setting of TLS; NULL: the default. */
+const char *options_text(const struct options *options, enum setting setting);
 void options_free(struct options *options);
 
 #endif

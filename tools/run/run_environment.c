@@ -22,6 +22,9 @@ static bool is_ours(const char *variable)
            strncmp(variable, "REDLOCK_NODES=", 14) == 0 ||
            strncmp(variable, "REDLOCK_NODES_FILE=", 19) == 0 ||
            strncmp(variable, "REDLOCK_TLS_", 12) == 0 ||
+           strncmp(variable, "REDLOCK_CONFIG=", 15) == 0 ||
+           strncmp(variable, "REDLOCK_PREFIX=", 15) == 0 ||
+           strncmp(variable, "REDLOCK_LABEL=", 14) == 0 ||
            strncmp(variable, "REDLOCK_SPARE=", 14) == 0 ||
            strncmp(variable, "REDLOCK_MAX_TTL=", 16) == 0;
 }
@@ -52,24 +55,26 @@ static void fill_nodes(struct text *out, const struct options *options)
         text_format(out, "REDLOCK_NODES=%s", options->nodes);
 }
 
-/* For the list that is passed on: what we were told, by an option or by our environment. */
+/* The file has what may not stand in an environment: masters with a login.  If we have such masters
+ * from elsewhere, those of the file must not take their place. */
+static void fill_config(struct text *out, const struct options *options, bool has_nodes)
+{
+    if (!has_nodes && options->origin[SETTING_MASTER] != ORIGIN_FILE)
+        text_format(out, "REDLOCK_CONFIG=" SETTINGS_NONE);
+    else if (options->config)
+        fill_path(out, "REDLOCK_CONFIG", options->config);
+}
+
+/* For the list that is passed on: what an option, our environment or the file told us. */
 static void fill_tls(struct text variables[], const struct options *options)
 {
-    const struct {
-        const char *variable, *option;
-        bool is_path;
-    } all[] = {{"REDLOCK_TLS_CA", options->tls_ca, true},
-               {"REDLOCK_TLS_CERT", options->tls_cert, true},
-               {"REDLOCK_TLS_KEY", options->tls_key, true},
-               {"REDLOCK_TLS_NAME", options->tls_name, false},
-               {"REDLOCK_TLS_SNI", options->tls_sni, false},
-               {"REDLOCK_TLS_VERIFY", options->tls_verify, false}};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        const char *value = all[i].option ? all[i].option : getenv(all[i].variable);
-        if (value && all[i].is_path && value[0])
-            fill_path(&variables[i], all[i].variable, value);
+    for (int i = SETTING_TLS_CA; i <= SETTING_TLS_VERIFY; i++) {
+        const char *value = options_text(options, (enum setting)i);
+        const char *variable = settings_variable((enum setting)i);
+        if (value && i <= SETTING_TLS_KEY && value[0])
+            fill_path(variables++, variable, value);
         else if (value)
-            text_format(&variables[i], "%s=%s", all[i].variable, value);
+            text_format(variables++, "%s=%s", variable, value);
     }
 }
 
@@ -79,6 +84,10 @@ static void fill_shared_settings(struct text variables[], const struct options *
     text_format(&variables[5], "REDLOCK_SPARE=%d", options->spare);
     if (options->max_ttl_ms > 0)
         text_format(&variables[6], "REDLOCK_MAX_TTL=%" PRId64 "ms", options->max_ttl_ms);
+    if (options->prefix)
+        text_format(&variables[16], "REDLOCK_PREFIX=%s", options->prefix);
+    if (options->label)
+        text_format(&variables[17], "REDLOCK_LABEL=%s", options->label);
 }
 
 static void fill_variables(struct text variables[], const struct options *options,
@@ -92,6 +101,7 @@ static void fill_variables(struct text variables[], const struct options *option
     }
     text_format(&variables[2], "REDLOCK_TOKEN=%s", redlock_lease_token(lease));
     fill_nodes(&variables[3], options);
+    fill_config(&variables[15], options, variables[3].bytes);
     fill_shared_settings(variables, options);
     fill_tls(&variables[9], options);
     if (options->fence)

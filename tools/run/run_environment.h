@@ -10,7 +10,7 @@
 #include "redlock.h"
 #include "text.h"
 
-#define ENVIRONMENT_OURS 15
+#define ENVIRONMENT_OURS 18
 
 struct environment {
     char **list; /* as execve() takes it */
