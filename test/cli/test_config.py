@@ -47,8 +47,8 @@ class Settings(FileCase, Case):
         self.assertEqual(shown["tls_ca"], ("/ca", f"{path}:7"))
         self.assertEqual(shown["master"], ("d:1", f"{path}:8"))
         env = {"REDLOCK_CONFIG": path, "REDLOCK_PREFIX": "env:", "REDLOCK_SPARE": "0",
-               "REDLOCK_MAX_TTL": "2500ms",
-               "REDLOCK_LABEL": "e", "REDLOCK_TLS_CA": "/env", "REDLOCK_NODES": "redis://e"}
+               "REDLOCK_MAX_TTL": "2500ms", "REDLOCK_LABEL": "e", "REDLOCK_TLS_CA": "/env",
+               "REDLOCK_NODES": "redis://e"}
         shown = self.shown(**env)
         self.assertEqual({key: value for key, (value, _) in shown.items() if value},
                          {"master": "redis://e", "prefix": "env:", "spare": "0", "max_ttl": "2500ms",
@@ -153,8 +153,8 @@ class HandedOn(FileCase, ClusterCase):
         self.check("--config", "redlock.conf")
         self.check(REDLOCK_CONFIG="redlock.conf")
         self.check("--config", "redlock.conf", "--prefix", "")
-        self.check("--config", "redlock.conf", "--prefix", "x:", "--spare", "0", "--max-ttl", "15s", "--label",
-                   "y")
+        self.check("--config", "redlock.conf", "--prefix", "x:", "--spare", "0", "--max-ttl", "15s",
+                   "--label", "y")
         self.check("--config", "redlock.conf", REDLOCK_PREFIX="x:", REDLOCK_SPARE="0", REDLOCK_LABEL="y")
 
     def test_the_key_has_the_prefix_of_the_file(self):
