@@ -46,7 +46,10 @@ class Tree:
         for path in self.home.glob("deploy/**/*"):
             if path.is_file():
                 path.write_text(self._fill(path.read_text()))
-        self.program("redlock", f"exec '{REDLOCK}' {' '.join(patience)} \"$@\"")
+        # Where the real one would read /etc/redlock.conf.
+        conf = self.root / "etc" / "redlock.conf"
+        self.program("redlock", f"[ ! -e {conf} ] || export REDLOCK_CONFIG=\"${{REDLOCK_CONFIG-{conf}}}\"\n"
+                     f"exec '{REDLOCK}' {' '.join(patience)} \"$@\"")
         self.objects = {}
 
     def _fill(self, text):
@@ -55,8 +58,8 @@ class Tree:
                       text.replace("-o redis ", ""))
 
     def list_masters(self, masters):
-        """A person writes their addresses into deploy/nodes."""
-        path = self.home / "deploy" / "nodes"
+        """A person writes their addresses into redlock.conf."""
+        path = self.home / "deploy" / "redlock.conf"
         text = path.read_text()
         for number, master in enumerate(masters, 1):
             text = re.sub(rf"@10\.0\.0\.{number}\b", f"@{master.node}", text)
@@ -110,9 +113,10 @@ class Tree:
 
     def mount(self, pod, space):
         """Puts the files of a pod's volumes where its container has them."""
-        files = {}
+        files, modes = {}, {}
         for volume in pod["volumes"]:
             sources = volume["projected"]["sources"] if "projected" in volume else [volume]
+            modes[volume["name"]] = volume.get("secret", {}).get("defaultMode", 0o644)
             for source in sources:
                 kind, name = (("Secret", source["secret"].get("secretName", source["secret"].get("name")))
                               if "secret" in source else ("ConfigMap", source["configMap"]["name"]))
@@ -121,6 +125,7 @@ class Tree:
             Path(mount["mountPath"]).mkdir(parents=True, exist_ok=True)
             for name, text in files.get(mount["name"], {}).items():
                 (Path(mount["mountPath"]) / name).write_text(text)
+                (Path(mount["mountPath"]) / name).chmod(modes[mount["name"]])
 
     def remove(self):
         shutil.rmtree(self.home, ignore_errors=True)

@@ -66,7 +66,7 @@ class Set(Case):
 
 
 class Hosts(Set):
-    """Masters by their unit; cron and systemd on other hosts, which share deploy/nodes."""
+    """Masters by their unit; cron and systemd on other hosts, which share redlock.conf."""
 
     @classmethod
     def deploy(cls):
@@ -78,10 +78,10 @@ class Hosts(Set):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for name in "nodes", "cron/redlock-nightly", "systemd/redlock-nightly.service", \
+        for name in "redlock.conf", "cron/redlock-nightly", "systemd/redlock-nightly.service", \
                     "systemd/redlock-standby.service":
             cls.tree.install(name)
-        [line] = cls.tree.lines("nodes", "redlock ")
+        [line] = cls.tree.lines("redlock.conf", "redlock ")
         cls.told = cls.tree.shell(line + " --adopt")
 
     def test_nodes_finds_nothing_to_mend(self):
@@ -89,8 +89,8 @@ class Hosts(Set):
         self.assertNotIn("->", self.told)
 
     def test_only_the_owner_reads_the_passwords(self):
-        for name in "nodes", "users.acl":
-            self.assertEqual((self.tree.root / "etc" / "redlock" / name).stat().st_mode & 0o077, 0, name)
+        for name in "redlock.conf", "redlock/users.acl":
+            self.assertEqual((self.tree.root / "etc" / name).stat().st_mode & 0o077, 0, name)
 
     # ---- systemd ---------------------------------------------------------
 
@@ -107,8 +107,7 @@ class Hosts(Set):
 
     @staticmethod
     def service(settings, **more):
-        variable, value = settings["Environment"].split("=", 1)
-        return {"PATH": os.environ["PATH"], variable: value, **more}
+        return {"PATH": os.environ["PATH"], **more}
 
     def test_redis_conf_and_the_unit_start_the_same_server(self):
         [line] = self.tree.lines("redis.conf", "redis-server ")
@@ -130,7 +129,7 @@ class Hosts(Set):
         for status in 0, OTHERS:
             done = self.run_words(self.words(settings), self.service(settings))
             self.assertEqual(done.returncode, status, done.stdout)
-        self.assertEqual(self.runs("lock:nightly"), 1)
+        self.assertEqual(self.runs("nightly"), 1)
 
     def test_systemd_standby(self):
         settings = self.unit("scheduler.service")
@@ -146,8 +145,8 @@ class Hosts(Set):
         while b"leading" not in (told := manager.recv(4096)):
             pass
         self.assertIn(b"READY=1\n", told)
-        until(lambda: self.runs("lock:scheduler") == 1, "the service runs")
-        leader = ["redlock", "leader", "lock:scheduler"]
+        until(lambda: self.runs("scheduler") == 1, "the service runs")
+        leader = ["redlock", "leader", "scheduler"]
         until(lambda: self.run_words(leader, self.service(settings)).stdout.endswith(" myhost\n"),
               "it is announced")
         self.assertEqual(settings["KillMode"], "mixed")
@@ -174,9 +173,9 @@ class Hosts(Set):
 
     def test_cron(self):
         self.assertEqual(self.cron(), "")
-        self.assertEqual(self.runs("lock:nightly"), 1)
+        self.assertEqual(self.runs("nightly"), 1)
         self.assertEqual(self.cron(), "", "others have it: no mail")
-        self.assertEqual(self.runs("lock:nightly"), 1)
+        self.assertEqual(self.runs("nightly"), 1)
 
     def test_cron_sends_what_the_job_prints(self):
         self.job(r"printf 'two\nlines with 5 %% and C:\\new\n'")
@@ -187,19 +186,19 @@ class Hosts(Set):
         self.assertEqual(self.cron(), "out of paper\nnightly: status 4\n")
 
     def test_cron_says_why_there_was_no_quorum(self):
-        nodes = self.tmp / "nodes"
-        nodes.write_text("redis://127.0.0.1:1, redis://127.0.0.1:2, redis://127.0.0.1:3\n")
-        told = self.cron(REDLOCK_NODES_FILE=str(nodes))
+        conf = self.tmp / "conf"
+        conf.write_text("master = 127.0.0.1:1, 127.0.0.1:2, 127.0.0.1:3\n")
+        told = self.cron(REDLOCK_CONFIG=str(conf))
         self.assertRegex(told, r"no quorum of masters could be asked\n  127\.0\.0\.1:1: .*refused")
         self.assertTrue(told.endswith("\nnightly: status 69\n"), told)
 
-    def test_cron_says_why_the_list_cannot_be_used(self):
-        told = self.cron(REDLOCK_NODES_FILE=str(self.tmp / "none"))
+    def test_cron_says_why_the_settings_cannot_be_used(self):
+        told = self.cron(REDLOCK_CONFIG=str(self.tmp / "none"))
         self.assertIn(str(self.tmp / "none"), told)
         self.assertTrue(told.endswith("\nnightly: status 78\n"), told)
 
     def test_a_name_that_the_acl_does_not_allow_is_refused(self):
-        told = self.cron(lambda command: command.replace("lock:nightly", "nightly"))
+        told = self.cron(lambda command: command.replace("redlock run", "redlock run --prefix ''"))
         self.assertIn("NOPERM", told)
         self.assertIn("\n  -> its ACL forbids this user that name", told)
         self.assertTrue(told.endswith("\nnightly: status 69\n"), told)
@@ -257,13 +256,14 @@ class Kubernetes(Set):
         cls.pod = cls.spec["template"]["spec"]
         cls.tree.mount(cls.pod, "default")
         cls.container = cls.pod["containers"][0]
-        [line] = cls.tree.lines("nodes", "redlock ")
-        [cls.told] = [cls.tree.shell(f"{line} --adopt")]
+        [line] = cls.tree.lines("redlock.conf", "redlock ")
+        [conf] = (it["value"] for it in cls.container["env"] if it["name"] == "REDLOCK_CONFIG")
+        cls.told = cls.tree.shell(f"{line} --adopt", REDLOCK_CONFIG=conf)
 
     def test_the_list_is_where_the_job_looks(self):
         self.assertIn("5 of 5 masters vote, 3 must: locks work", self.told)
         self.assertEqual([it["value"] for it in self.container["env"] if "value" in it],
-                         [str(self.tree.root / "etc" / "redlock" / "nodes")])
+                         [str(self.tree.root / "etc" / "redlock" / "redlock.conf")])
 
     def test_the_network_policy_lets_the_jobs_pods_in(self):
         policy = self.tree.objects["NetworkPolicy", "redlock", "redlock-masters"]["spec"]
@@ -289,8 +289,9 @@ class Kubernetes(Set):
         for status in 0, OTHERS:
             done = self.kubernetes()
             self.assertEqual(done.returncode, status, done.stdout)
-        self.assertEqual(self.runs("lock:nightly"), 1)
-        self.assertRegex(self.ran.read_text(), r"lock:nightly: held by \S+ \(nightly-1\) ")
+            self.assertNotIn("may read", done.stdout)
+        self.assertEqual(self.runs("nightly"), 1)
+        self.assertRegex(self.ran.read_text(), r"nightly: held by \S+ \(nightly-1\) ")
 
     def test_a_retry_finds_the_lock_free(self):
         """The pod of a job that failed at once stays long enough. Here its sleep takes no time."""
