@@ -165,7 +165,8 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_NOT_OPEN, CONTENDED, "too few have arrived at the latch")                                  \
     X(E_NO_MASTER, MISUSE, "a listed address is not one independent master")                       \
     X(E_OVER, CONTENDED, "the barrier is past this generation")                                    \
-    X(E_UNDECIDED, UNAVAILABLE, "it is not known whether the barrier was passed")
+    X(E_UNDECIDED, UNAVAILABLE, "it is not known whether the barrier was passed")                  \
+    X(E_DIFFERS, MISUSE, "other clients of the fleet count on other masters")
 
 typedef enum redlock_code {
 #define REDLOCK_CODE_ENUM(name, class, text) REDLOCK_##name,
@@ -235,6 +236,10 @@ typedef struct redlock_options {
     /* Put before every name to make the key.  NULL: none. */
     const char *prefix;
 
+    /* Clients of one fleet count on the same masters: a list that may not be used beside that of
+     * others ends acquires with E_DIFFERS.  NULL: the prefix; "-": no fleet. */
+    const char *fleet;
+
     /* The longest ttl that a lease of this client may have, 1 ms to 24 hours; 0: 30,000.  A
      * restarted master abstains for as long.  Keep it equal in all clients of the same masters:
      * the promise for restarted masters needs that. */
@@ -262,8 +267,8 @@ typedef struct redlock_options {
     /* Called once, when the client has reached each master or tried in vain, or as soon as the list
      * is found to be wrong.  An acquire need not wait for it.
      *   code   REDLOCK_OK: a quorum can vote.  E_UNAVAILABLE: none can, and the client goes on
-     *          trying.  E_REPLICA, E_SAME_MASTER, E_NO_MASTER: wrong entries of the list leave no
-     *          quorum, and each acquire ends with that code until a quorum was up once.
+     *          trying.  E_REPLICA, E_SAME_MASTER, E_NO_MASTER: the list leaves no quorum, and each
+     *          acquire ends with that code until a quorum was up once.  E_DIFFERS: see fleet
      *   text   lines that say which master does not vote, and why; may be "" */
     void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
 
@@ -275,14 +280,14 @@ typedef struct redlock_options {
     void *data; /* handed to on_ready, on_log and on_node */
 
     /* Spare votes: while no more than `spare` masters are wrong at once, there is at most one
-     * holder, and fences grow.  A wrong master lies, or it forgets and goes on voting: FLUSHALL,
-     * eviction, a failover to an empty replica, a stepped wall clock.  More: page redlock(7).
+     * holder, and fences grow.  A wrong master lies, or forgets and goes on voting (FLUSHALL, a
+     * failover to an empty replica, a stepped wall clock): see redlock(7).
      * The quorum is (N + spare + 2) / 2, rounded down, so fewer masters may be dead:
      *     N = 4, spare 1: quorum 3, 1 dead      N = 7, spare 1: quorum 5, 2 dead
      *     N = 5, spare 1: quorum 4, 1 dead      N = 7, spare 2: quorum 5, 2 dead
      * 0: a plain majority; with an odd N one wrong master can make two holders.  Fewer than
      * spare + 3 masters are refused.  With spare votes a replica, or a server listed twice, is
-     * refused alone.  Set the same `spare` in all clients: nothing checks that. */
+     * refused alone.  Set the same in all clients. */
     int spare;
 
     /* If nodes is NULL: the path of a file with the list, which redlock_open() reads.  In it a # at
@@ -323,16 +328,14 @@ typedef struct redlock_options {
      *   REDLOCK_ZERO  strict: no lease goes on in memory, and each waiter has a place of its own.
      * No lease of this client passes a waiter that a quorum had in the queue when it was asked for;
      * a waiter is there two round trips after the call.  Strict order costs a master about a
-     * request a second per waiter, and a handover a round trip.  For one order among all set it in
-     * all clients. */
+     * request a second per waiter, and a handover a round trip.  Set it in all clients alike. */
     int64_t local_turn_ms;
 
     /* A file of settings for what is left open above: see FILES in redlock(1).  NULL: no file is
      * read.  "": the file that REDLOCK_CONFIG names, else /etc/redlock.conf if there is one.
-     * An option goes before its variable in the environment, and that goes before the file.  With
-     * `config` the variables REDLOCK_PREFIX, _LABEL, _SPARE and _MAX_TTL count, too.  A spare of
-     * REDLOCK_ZERO is 0, whatever they say.  A fault there is refused (E_ARGUMENT, E_NODES);
-     * `why` begins with FILE:LINE, and has no password.  Logins are read again as in nodes_file. */
+     * An option goes before its variable, and that before the file.  With `config` the variables
+     * REDLOCK_PREFIX, _LABEL, _SPARE and _MAX_TTL count, too; a spare of REDLOCK_ZERO is 0.  Faults
+     * are refused (E_ARGUMENT, E_NODES): `why` begins with FILE:LINE.  Logins: as in nodes_file. */
     const char *config;
 } redlock_options;
 

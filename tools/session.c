@@ -69,6 +69,8 @@ static const char *best_sentence(struct session *session, const redlock_event *e
 {
     bool reasons_follow = !session->options->json;
     struct text *known = &session->ready_text;
+    if (event->code == REDLOCK_E_DIFFERS)
+        return event->text; /* no entry of the list is wrong */
     if (exit_for(event->code) == EXIT_NODES && known->length == 0)
         note_refused(known, session->client);
     if (exit_for(event->code) == EXIT_NODES && known->length > 0)

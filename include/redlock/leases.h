@@ -105,7 +105,7 @@ typedef struct redlock_lease_options {
     int64_t wait_ms;
 
     /* LOST comes this long before the lease ends, and ACQUIRED only if more than this is left.
-     * Choose the time that you need to stop.  0: ttl/20, from 10 ms to ttl/4; REDLOCK_ZERO: 0. */
+     * Choose as long as you need to stop.  0: ttl/20, from 10 ms to ttl/4; REDLOCK_ZERO: 0. */
     int64_t margin_ms;
 
     /* No renewal later than this after ACQUIRED, so that a leaked handle ends.  0: no limit. */
@@ -185,7 +185,7 @@ static inline redlock_name redlock_name_of(const char *text)
  * lease and more than the margin is left, just before the callback.  Codes of NOT_ACQUIRED:
  *   E_HELD         by the last answers of a quorum, another holder or a waiter has a name
  *   E_UNAVAILABLE  too few masters answered; event->votes has the reasons
- *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   the list leaves no quorum
+ *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   the list leaves no quorum; E_DIFFERS
  *   E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY
  * A callback may acquire again in NOT_ACQUIRED and LOST.  Without wait_ms each E_HELD then costs
  * the masters a round trip, and other codes may come at once, though other watchers of the loop get

@@ -9,7 +9,7 @@
  *   - Free each handle before its client, in its callback too; NULL is allowed, and no callback
  *     comes after that.  A handle keeps the loop alive while results may come.
  *   - Results: E_UNAVAILABLE: too few masters answered; E_CANCELLED: the call was ended; E_CLOSED:
- *     the client was; E_REPLICA, E_SAME_MASTER, E_NO_MASTER: the list leaves no quorum.
+ *     the client was; E_REPLICA, E_SAME_MASTER, E_NO_MASTER: the list leaves no quorum; E_DIFFERS.
  *   - A call of the loop returns REDLOCK_OK, E_ARGUMENT (also if the client only looks), E_NAME,
  *     E_TTL, E_CLOSED, E_FORKED, E_MEMORY.
  *   - A call of a thread returns the code of its result.  If it did nothing, it returns an error of

@@ -157,6 +157,7 @@ struct redlock {
     bool tasks_asked, tasks_untold; /* of any of them */
 
     char *prefix;
+    char *fleet; /* NULL: none */
     char *client_name;
     void (*on_ready)(redlock *, redlock_code, const char *, void *);
     void (*on_log)(redlock_level, const char *, void *);
@@ -174,7 +175,7 @@ struct redlock {
 
     redlock_vote votes[REDLOCK_MASTERS_MAX];
     const redlock_vote *each_vote[REDLOCK_MASTERS_MAX]; /* those */
-    char text[512];
+    char text[1024];
     char error[256];
 
     max_align_t engine_room[]; /* engine_size() bytes */

@@ -39,6 +39,7 @@ redlock_code code_of(enum cause cause)
         [CAUSE_REPLICA] = REDLOCK_E_REPLICA,
         [CAUSE_SAME_MASTER] = REDLOCK_E_SAME_MASTER,
         [CAUSE_NO_MASTER] = REDLOCK_E_NO_MASTER,
+        [CAUSE_DIFFERS] = REDLOCK_E_DIFFERS,
         [CAUSE_OVER] = REDLOCK_E_OVER,
     };
     return codes[cause];
@@ -274,6 +275,37 @@ static void say_holder(struct words *words, const redlock *client, const struct 
         add_plain(words, ", no ttl: it never expires");
 }
 
+static void add_slice(struct words *words, struct slice slice)
+{
+    add_words(words, "%.*s", (int)slice.length, slice.bytes);
+}
+
+/* The list of other clients, and ours. */
+static void say_lists(struct words *words, const redlock *client)
+{
+    struct told_list theirs;
+    unsigned teller;
+    if (!engine_other_list(client->engine, &theirs, &teller))
+        return;
+    add_plain(words, ": ");
+    for (unsigned i = 0; i < theirs.masters; i++) {
+        add_plain(words, i ? "," : "");
+        add_slice(words, theirs.processes[i].address);
+    }
+    add_words(words,
+              " (quorum %u of %u; %u client%s since %lld s, the last %lld s ago: ", theirs.quorum,
+              theirs.masters, theirs.clients, theirs.clients == 1 ? "" : "s",
+              (long long)theirs.first_ago / 1000000, (long long)theirs.last_ago / 1000000);
+    add_slice(words, theirs.label);
+    add_words(words, "; told by %s); this client: ", client->addresses[teller].shown);
+    for (unsigned i = 0; i < client->masters; i++)
+        add_words(words, "%s%s", i ? "," : "", client->addresses[i].shown);
+    add_words(words,
+              " (quorum %u of %u). Two such quorums need not meet. Give all clients one list; "
+              "other locks on these servers need a prefix or fleet of their own",
+              quorum_of(client->masters, client->config.spare), client->masters);
+}
+
 /* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */
 static void say_not_acquired(struct words *words, const redlock *client, const redlock_lease *lease,
                              redlock_code code)
@@ -284,6 +316,8 @@ static void say_not_acquired(struct words *words, const redlock *client, const r
         say_holder(words, client, &(struct sharers){.readers = readers});
     else
         add_words(words, "%s", redlock_code_text(code));
+    if (code == REDLOCK_E_DIFFERS)
+        say_lists(words, client);
     if (code == REDLOCK_E_HELD || code == REDLOCK_E_UNAVAILABLE || code == REDLOCK_E_TOO_SLOW)
         say_troubles(words, client);
 }
@@ -489,6 +523,8 @@ void event_readiness(redlock *client, enum cause cause, char *text, size_t size)
         else if (node.text[0])
             add_words(&words, "%s%s: %s", words.used ? "\n" : "", node.node, node.text);
     }
-    if (cause && !words.used)
-        add_words(&words, "%s", redlock_code_text(code_of(cause)));
+    if (cause && (!words.used || cause == CAUSE_DIFFERS))
+        add_words(&words, "%s%s", words.used ? "\n" : "", redlock_code_text(code_of(cause)));
+    if (cause == CAUSE_DIFFERS)
+        say_lists(&words, client);
 }

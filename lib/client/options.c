@@ -135,6 +135,22 @@ static redlock_code read_texts(redlock *client, struct engine_config *config,
     return REDLOCK_OK;
 }
 
+static redlock_code read_fleet(redlock *client, const redlock_options *o, char *why, size_t size)
+{
+    const char *fleet = o->fleet ? o->fleet : client->prefix;
+    if (strlen(fleet) >= REDLOCK_NAME_MAX)
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT, "fleet is longer than a name may be");
+    if (strcmp(fleet, "-") == 0)
+        return REDLOCK_OK;
+    client->fleet = strdup(fleet);
+    if (!client->fleet)
+        return refuse_options(why, size, REDLOCK_E_MEMORY, "out of memory");
+    client->config.fleet = client->fleet;
+    for (unsigned i = 0; i < client->masters; i++)
+        client->config.addresses[i] = client->addresses[i].shown;
+    return REDLOCK_OK;
+}
+
 static redlock_code take_nodes(redlock *client, const char *nodes, char *why, size_t size)
 {
     if (!nodes || !*nodes)
@@ -298,6 +314,8 @@ redlock_code options_read(redlock *client, const redlock_options *options, char 
     }
     if (!code)
         code = read_texts(client, &client->config, &o, why, why_size);
+    if (!code)
+        code = read_fleet(client, &o, why, why_size);
     if (!code && configured.file.others_read)
         client_log(client, REDLOCK_LOG_WARNING,
                    "every user of this machine may read the passwords in %s: chmod o-r it",

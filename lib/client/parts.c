@@ -90,6 +90,7 @@ void parts_free(redlock *client)
     addresses_clear(client->addresses, (int)client->masters);
     free(client->nodes_file);
     free(client->prefix);
+    free(client->fleet);
     free(client->client_name);
     free(client);
 }

@@ -8,6 +8,7 @@
 #include "lease/lease.h"
 #include "lease/lists.h"
 #include "lease/local_queue.h"
+#include "masters/agreement.h"
 #include "masters/master.h"
 #include "masters/subscription.h"
 #include "recipes/tasks.h"
@@ -58,6 +59,14 @@ static void after_replaced(struct engine *e, unsigned master)
 {
     for (struct lease *lease = e->busy.first; lease; lease = lease->next)
         queue_forget_process(lease, master);
+}
+
+/* Our list of masters may not be used beside that of others. */
+static void after_refused(struct engine *e)
+{
+    lists_each(e, &e->busy, lease_refuse, 0);
+    tasks_look(e);
+    check_ready(e);
 }
 
 static void act_on_news(struct engine *e, unsigned master, enum master_news news)
@@ -151,6 +160,7 @@ static void check_closed(struct engine *e)
         tasks_are_owed(e))
         return;
     e->closed_told = true;
+    master_take_back(e);
     engine_emit(e, EFFECT_CLOSED, 0, NULL);
 }
 
@@ -212,15 +222,43 @@ static void wake_one(struct engine *e)
     }
 }
 
+static void hear_of_master(struct engine *e, unsigned master, const struct reply *reply)
+{
+    bool differed = e->differs;
+    act_on_news(e, master, master_hear(e, master, reply));
+    if (e->differs && !differed)
+        after_refused(e);
+}
+
+static bool is_promise(const struct reply *reply)
+{
+    bool gives = reply->answer == ANSWER_YES || reply->answer == ANSWER_HEALED ||
+                 reply->answer == ANSWER_AHEAD;
+    return gives && request_sets_token(reply->tag.kind);
+}
+
+/* A promise counts only while the list that it rests on is said: else its outcome is unknown. */
+static struct reply without_promise(const struct reply *reply)
+{
+    static const char why[] = "not counted: it is not known whether others count on other masters";
+    struct reply lost = {.tag = reply->tag, .answer = ANSWER_LOST, .text = slice_of(why)};
+    return lost;
+}
+
 static void hear_reply(struct engine *e, unsigned master, const struct reply *reply)
 {
     master_answered(e, master, reply);
+    struct reply lost;
+    if (!agreement_holds(e, master) && is_promise(reply)) {
+        lost = without_promise(reply);
+        reply = &lost;
+    }
     struct claim *claim = reply->tag.claim;
     ASSERT(request_is_about_names(reply->tag.kind) == (claim != NULL));
     if (!claim && request_is_of_task(reply->tag.kind)) {
         tasks_hear(e, master, reply);
     } else if (!claim) {
-        act_on_news(e, master, master_hear(e, master, reply));
+        hear_of_master(e, master, reply);
     } else if (claim->home) {
         lease_hear(e, lease_of_claim(claim), master, reply);
     } else {
@@ -297,7 +335,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         subscription_heard(e, event->master);
         if (event->push->name.bytes)
             tasks_push(e, event->master, event->push);
-        else
+        else if (agreement_holds(e, event->master))
             queue_push(e, event->master, event->push);
         break;
     case EVENT_ACQUIRE:
@@ -321,6 +359,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         break;
     case EVENT_ABANDON:
     case EVENT_DETACH:
+        e->left_behind |= event->kind == EVENT_DETACH;
         lease_abandon(e, event->lease, event->kind == EVENT_DETACH);
         break;
     case EVENT_ADOPT:
@@ -396,6 +435,11 @@ enum cause engine_readiness(const struct engine *e, usec now)
     return can < e->quorum ? CAUSE_UNAVAILABLE : CAUSE_NONE;
 }
 
+bool engine_other_list(const struct engine *e, struct told_list *list, unsigned *master)
+{
+    return agreement_other(e, list, master);
+}
+
 bool engine_is_busy(const struct engine *e)
 {
     return e->busy.count || e->held.count || e->abandoned || !e->ready_told || tasks_are_busy(e);
@@ -427,6 +471,9 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .busy.place = PLACE_BUSY,
                          .held.place = PLACE_HELD,
                          .given_back.slot = -1,
+                         .oldest_word = NEVER,
+                         .say_again_at = NEVER,
+                         .words_hold_until = config->fleet ? -1 : NEVER,
                          .jitter = seed ? seed : 1,
                          .phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters, config->spare),
@@ -465,6 +512,8 @@ void engine_free(struct engine *e)
     ASSERT(!e->stepping);
     while (e->abandoned)
         claim_drop(e, e->abandoned);
+    for (unsigned i = 0; i < e->config.masters; i++)
+        agreement_forget(e, i);
     tasks_free(e);
     further_free_withdrawn(e);
     attempts_drop(e);

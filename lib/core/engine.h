@@ -13,6 +13,7 @@
 #define REDLOCK_CORE_ENGINE_H
 
 #include "ground/quorum.h"
+#include "ground/told_list.h"
 #include "lease/view.h"
 #include "recipes/view.h"
 
@@ -61,6 +62,9 @@ struct counters_view engine_count(const struct engine *engine);
 size_t engine_token_length(const struct engine *engine);
 /* CAUSE_NONE if a quorum may grant; else why none may. */
 enum cause engine_readiness(const struct engine *engine, usec now);
+/* The list of other clients for which ours may not be used, and the master that told it; false:
+ * ours may.  The texts stay until the next step. */
+bool engine_other_list(const struct engine *engine, struct told_list *list, unsigned *master);
 /* True if anything but idle connections is under way. */
 bool engine_is_busy(const struct engine *engine);
 /* The number of releases that are not yet confirmed. */

@@ -6,6 +6,7 @@
 #include "scripts.h"
 
 #define CLOCK_KEY "$13\r\nredlock:clock\r\n"
+#define LISTS_KEY "redlock:lists:"
 
 #define FRAME_MAX ((size_t)32) /* most bytes of a bulk string or an integer beyond its own */
 #define FIXED_MAX 768          /* most bytes of a request beyond names, token, login and scripts */
@@ -43,7 +44,7 @@ enum script_number {
 #undef ROW
         SCRIPTS
 };
-_Static_assert((int)SCRIPT_ANNOUNCE == (int)SCRIPTS_LOADED, "a whole hello loads those before");
+_Static_assert(SCRIPT_ANNOUNCE + 1 == (int)SCRIPTS_LOADED, "a whole hello loads those, and agree");
 
 static const struct script scripts[SCRIPTS] = {
 #define ROW(kind, name) [SCRIPT_##kind] = SCRIPT(kind),
@@ -51,15 +52,16 @@ static const struct script scripts[SCRIPTS] = {
 #undef ROW
 };
 
-static const struct script hello_script = SCRIPT(HELLO);
+static const struct script hello_script = SCRIPT(HELLO), agree_script = SCRIPT(AGREE);
 
 struct all_scripts {
     char hello[sizeof SCRIPT_HELLO_TEXT];
+    char agree[sizeof SCRIPT_AGREE_TEXT];
 #define ROW(kind, name) char name[sizeof SCRIPT_##kind##_TEXT];
     CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
 #undef ROW
 };
-#define SCRIPTS_SIZE (sizeof(struct all_scripts) + (SCRIPTS + 1) * FRAME_MAX)
+#define SCRIPTS_SIZE (sizeof(struct all_scripts) + (SCRIPTS + 2) * FRAME_MAX)
 
 /* ---- RESP.  Room is reserved beforehand: these functions only move a cursor. ---- */
 
@@ -485,6 +487,28 @@ static char *put_kill(char *to, const struct request *request)
     return put_integer(to, request->kill_id);
 }
 
+static char *put_agree(char *to, const struct request *request)
+{
+    const struct agree_request *agree = request->agree;
+    const struct engine_config *config = agree->config;
+    to = put_script(to, &agree_script, request->whole, 1, 8 + 2 * config->masters);
+    to = put_header(to, '$', sizeof LISTS_KEY - 1 + strlen(config->fleet));
+    to = PUT(put_bytes(PUT(to, LISTS_KEY), config->fleet, strlen(config->fleet)), "\r\n");
+    to = put_integer(to, agree->says);
+    to = put_string(to, config->channel);
+    to = put_string(to, config->label);
+    to = put_integer(to, agree->kept);
+    to = put_integer(to, agree->quorum);
+    to = put_integer(to, config->spare);
+    to = put_integer(to, config->max_ttl_ms);
+    to = put_integer(to, agree->told_time);
+    for (unsigned i = 0; i < config->masters; i++) {
+        to = put_string(to, config->addresses[i]);
+        to = put_string(to, agree->run_ids[i]);
+    }
+    return to;
+}
+
 static char *put_auth(char *to, const struct credentials *login)
 {
     const char *password = login->password ? login->password : "";
@@ -533,11 +557,12 @@ static char *put_login(char *to, const struct credentials *login, enum step *ste
  * all. */
 static char *put_loads(char *to, enum step *steps, unsigned *count)
 {
-    for (unsigned i = 0; i < SCRIPTS_LOADED; i++) {
+    for (unsigned i = 0; i < SCRIPT_ANNOUNCE; i++) {
         to = put_load(to, &scripts[i]);
         steps[(*count)++] = STEP_LOAD;
     }
-    return to;
+    steps[(*count)++] = STEP_LOAD;
+    return put_load(to, &agree_script);
 }
 
 /* Channels know no databases, and a subscription asks only for the process at its other end. */
@@ -584,10 +609,21 @@ static size_t login_room(const struct credentials *login)
     return room;
 }
 
-/* Of what a task says, beyond its token and name. */
+static size_t agree_room(const struct agree_request *agree)
+{
+    const struct engine_config *config = agree->config;
+    size_t room = strlen(config->fleet);
+    for (unsigned i = 0; i < config->masters; i++)
+        room += strlen(config->addresses[i]) + RUN_ID_MAX + 3 * FRAME_MAX;
+    return room;
+}
+
+/* Of what a request says beyond its token and name. */
 static size_t words_room(const struct request *request)
 {
     switch ((unsigned)request->tag.kind) {
+    case REQUEST_AGREE:
+        return agree_room(request->agree);
     case REQUEST_ANNOUNCE:
         return request->announce.value.length;
     case REQUEST_TALLY:
@@ -625,7 +661,9 @@ const char *command_script(const char *hash)
     for (unsigned i = 0; i < SCRIPTS; i++)
         if (has_hash(&scripts[i], hash))
             return scripts[i].text;
-    return has_hash(&hello_script, hash) ? hello_script.text : NULL;
+    return has_hash(&hello_script, hash)   ? hello_script.text
+           : has_hash(&agree_script, hash) ? agree_script.text
+                                           : NULL;
 }
 
 bool command_may_batch(const struct request *request)

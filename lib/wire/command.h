@@ -30,7 +30,7 @@ enum step {
 /* The number of scripts that a whole hello loads: see requests.h. */
 #define SCRIPTS_OF(kind, name, token, takes, sets, clock, batch, modes, slot)                      \
     +(1 + (batch)) * (1 + (modes)) + (slot)
-enum { SCRIPTS_LOADED = 0 CLAIM_REQUESTS(SCRIPTS_OF) };
+enum { SCRIPTS_LOADED = 1 CLAIM_REQUESTS(SCRIPTS_OF) };
 
 #define STEPS_MAX (4 + SCRIPTS_LOADED + 1) /* before the scripts, and STEP_FINAL */
 #define BATCH_MAX 32                       /* requests in one command */

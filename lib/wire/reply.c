@@ -122,6 +122,14 @@ static bool read_cluster(struct hello *hello, struct reply *reply)
     return answer(reply, ANSWER_HELLO);
 }
 
+static bool read_agree(const struct raw_reply *raw, struct reply *reply)
+{
+    if (!is_lone(raw, FIELD_STRING))
+        return false;
+    reply->lists = (struct slice){raw->fields[0].text, raw->fields[0].length};
+    return answer(reply, ANSWER_YES);
+}
+
 static bool read_acquire(const struct raw_reply *raw, struct reply *reply)
 {
     const struct field *field = &raw->fields[0];
@@ -316,6 +324,8 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
         return read_hello(raw, login, hello, reply);
     case REQUEST_KILL:
         return is_lone(raw, FIELD_INTEGER) && answer(reply, ANSWER_YES);
+    case REQUEST_AGREE:
+        return read_agree(raw, reply);
 #define READ_KIND(kind, name, ...)                                                                 \
     case REQUEST_##kind:                                                                           \
         return read_##name(raw, reply);

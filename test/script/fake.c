@@ -259,6 +259,8 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     case REQUEST_ADOPT:
         write_hello(more, sizeof more, request);
         break;
+    case REQUEST_AGREE:
+        break;
     case REQUEST_KILL:
         snprintf(more, sizeof more, " %lld", (long long)request->kill_id);
         break;
@@ -361,9 +363,10 @@ static void on_notice(struct fake *fake, unsigned index)
 
 const char *fake_cause_name(enum cause cause)
 {
-    static const char *const names[] = {
-        "",          "held",   "unavailable", "too slow", "expired",     "gone",      "max hold",
-        "cancelled", "closed", "no memory",   "replica",  "same master", "no master", "over"};
+    static const char *const names[] = {"",          "held",      "unavailable", "too slow",
+                                        "expired",   "gone",      "max hold",    "cancelled",
+                                        "closed",    "no memory", "replica",     "same master",
+                                        "no master", "differs",   "over"};
     return names[cause];
 }
 
@@ -796,15 +799,16 @@ bool fake_start(struct fake *fake, const struct engine_config *config)
 static void oblige(struct fake *fake, unsigned index)
 {
     static const enum answer answers[] = {
-        [REQUEST_KILL] = ANSWER_YES,      [REQUEST_ACQUIRE] = ANSWER_HELD,
-        [REQUEST_GRANT] = ANSWER_HELD,    [REQUEST_RAISE] = ANSWER_ABSENT,
-        [REQUEST_QUEUE] = ANSWER_HELD,    [REQUEST_RENEW] = ANSWER_YES,
-        [REQUEST_UPGRADE] = ANSWER_READ,  [REQUEST_RELEASE] = ANSWER_YES,
-        [REQUEST_PEEK] = ANSWER_ABSENT,   [REQUEST_ANNOUNCE] = ANSWER_YES,
-        [REQUEST_UNSAY] = ANSWER_YES,     [REQUEST_OBSERVE] = ANSWER_ABSENT,
-        [REQUEST_ARRIVE] = ANSWER_QUEUED, [REQUEST_DEPART] = ANSWER_ABSENT,
-        [REQUEST_TALLY] = ANSWER_ABSENT,  [REQUEST_MEND] = ANSWER_ABSENT,
-        [REQUEST_DROP] = ANSWER_ABSENT,   [REQUEST_SURVEY] = ANSWER_ERROR};
+        [REQUEST_AGREE] = ANSWER_YES,      [REQUEST_KILL] = ANSWER_YES,
+        [REQUEST_ACQUIRE] = ANSWER_HELD,   [REQUEST_GRANT] = ANSWER_HELD,
+        [REQUEST_RAISE] = ANSWER_ABSENT,   [REQUEST_QUEUE] = ANSWER_HELD,
+        [REQUEST_RENEW] = ANSWER_YES,      [REQUEST_UPGRADE] = ANSWER_READ,
+        [REQUEST_RELEASE] = ANSWER_YES,    [REQUEST_PEEK] = ANSWER_ABSENT,
+        [REQUEST_ANNOUNCE] = ANSWER_YES,   [REQUEST_UNSAY] = ANSWER_YES,
+        [REQUEST_OBSERVE] = ANSWER_ABSENT, [REQUEST_ARRIVE] = ANSWER_QUEUED,
+        [REQUEST_DEPART] = ANSWER_ABSENT,  [REQUEST_TALLY] = ANSWER_ABSENT,
+        [REQUEST_MEND] = ANSWER_ABSENT,    [REQUEST_DROP] = ANSWER_ABSENT,
+        [REQUEST_SURVEY] = ANSWER_ERROR};
     struct fake_master *master = &fake->masters[index];
     if (master->subscription == SUBSCRIPTION_CLOSING)
         fake_unsubscribed(fake, index);

@@ -887,29 +887,30 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
 static bool needs_script(const struct model_call *call)
 {
     return call->kind > REQUEST_ACQUIRE || call->kind == REQUEST_HELLO ||
-           (call->kind == REQUEST_ACQUIRE && call->count > 1);
+           call->kind == REQUEST_AGREE || (call->kind == REQUEST_ACQUIRE && call->count > 1);
 }
 
-enum { CLAIM_KINDS = REQUEST_ANNOUNCE };
+enum { CLAIM_KINDS = REQUEST_ANNOUNCE - REQUEST_ACQUIRE };
 
 uint64_t model_script(const struct model_call *call)
 {
-    _Static_assert(5 * CLAIM_KINDS + REQUEST_KINDS - CLAIM_KINDS <= 64, "a bit for each script");
-    if (request_is_of_task(call->kind))
-        return UINT64_C(1) << (5 * CLAIM_KINDS + call->kind - CLAIM_KINDS);
+    _Static_assert(5 * CLAIM_KINDS + REQUEST_KINDS <= 64, "a bit for each script");
+    unsigned claims = 5 * CLAIM_KINDS;
     if (call->kind == REQUEST_ADOPT) /* it is that of hello */
-        return UINT64_C(1) << REQUEST_HELLO;
+        return UINT64_C(1) << (claims + REQUEST_HELLO);
+    if (call->kind < REQUEST_ACQUIRE || request_is_of_task(call->kind))
+        return UINT64_C(1) << (claims + call->kind);
     bool is_other = call->modes && request_has_modes(call->kind);
     bool is_slot = call->count && model_is_slot(call->names[0]) && request_has_slot(call->kind);
     unsigned variant = is_slot ? 4 : call->each + 2U * is_other;
-    return UINT64_C(1) << (call->kind + CLAIM_KINDS * variant);
+    return UINT64_C(1) << (call->kind - REQUEST_ACQUIRE + CLAIM_KINDS * variant);
 }
 
-/* All scripts of claims come before a whole hello. */
+/* All scripts of claims and of the connection come with a whole hello. */
 uint64_t model_scripts_with(const struct model_call *call)
 {
     bool all = call->kind == REQUEST_HELLO;
-    return all ? (UINT64_C(1) << 5 * CLAIM_KINDS) - 1 : model_script(call);
+    return all ? (UINT64_C(1) << (5 * CLAIM_KINDS + REQUEST_ACQUIRE)) - 1 : model_script(call);
 }
 
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
@@ -953,6 +954,7 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
         answer->answer = hello(master, wall, call, answer);
         break;
     case REQUEST_KILL:
+    case REQUEST_AGREE: /* nothing is remembered: all count on the same masters */
         answer->answer = ANSWER_YES;
         break;
     case REQUEST_ANNOUNCE:

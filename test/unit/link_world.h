@@ -47,7 +47,7 @@ extern char LOCAL[];
 #define LOADED                                                                                     \
     "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n$1\r\ne\r\n$1\r\nf\r\n$1\r\ng\r\n$1\r\nh\r\n$"    \
     "1\r\ni\r\n$1\r\nj\r\n$1\r\nk\r\n$1\r\nl\r\n$1\r\nm\r\n$1\r\nn\r\n$1\r\no\r\n"                 \
-    "$1\r\np\r\n$1\r\nq\r\n$1\r\nr\r\n$1\r\ns\r\n"
+    "$1\r\np\r\n$1\r\nq\r\n$1\r\nr\r\n$1\r\ns\r\n$1\r\nt\r\n"
 #define LOGIN_REPLIES "+OK\r\n:77\r\n"
 #define HELLO_REPLY                                                                                \
     "*11\r\n$1\r\nr\r\n$1\r\n7\r\n$6\r\nmaster\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:9\r\n:" \

@@ -298,6 +298,7 @@ static void expect_scripts(void)
     EXPECT("SCRIPT", "LOAD", SCRIPT_RELEASE_EACH_TEXT);
     EXPECT("SCRIPT", "LOAD", SCRIPT_RELEASE_SLOT_TEXT);
     EXPECT("SCRIPT", "LOAD", SCRIPT_PEEK_TEXT);
+    EXPECT("SCRIPT", "LOAD", SCRIPT_AGREE_TEXT);
 }
 
 TEST(a_whole_login_comes_before_hello)

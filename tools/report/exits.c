@@ -7,6 +7,7 @@ static int exit_for_misuse(redlock_code code)
     case REDLOCK_E_REPLICA:
     case REDLOCK_E_SAME_MASTER:
     case REDLOCK_E_NO_MASTER:
+    case REDLOCK_E_DIFFERS:
         return EXIT_NODES;
     case REDLOCK_E_ARGUMENT:
     case REDLOCK_E_NAME:

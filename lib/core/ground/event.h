@@ -81,6 +81,8 @@ struct engine_config {
     bool strict_order;    /* no lease does, and each waiter is enqueued for itself */
     char label[65];       /* "": none */
     char channel[40];     /* on which masters tell this client of handovers */
+    const char *fleet; /* whose clients count on the same masters; NULL: nothing is said of them */
+    const char *addresses[MASTERS_MAX]; /* of the masters, as listed; only with a fleet */
 };
 
 /* ---- Requests: core → master; their kinds are in requests.h -------------- */
@@ -110,6 +112,16 @@ struct quarantine_terms {
     int64_t drift_ppm;
     int64_t skew_ms;
     bool trust; /* a restarted master votes at once */
+};
+
+/* A client tells each master which list it counts on. */
+struct agree_request {
+    int says;  /* 1: it counts on the list; 0: it only looks; -1: it does so no more */
+    usec kept; /* how long the master keeps that in mind */
+    unsigned quorum;
+    const struct engine_config *config; /* the rest */
+    usec told_time; /* the master's wall clock in its last answer to this; 0: none */
+    const char *run_ids[MASTERS_MAX]; /* "": no answer to what was asked since then */
 };
 
 /* GRANT; UPGRADE, of no slot. */
@@ -188,11 +200,12 @@ struct request {
     int64_t ttl_ms;
     const char *channel; /* on which it tells us of changes; NULL: it need not */
 
-    union {                            /* by the tag's kind */
-        struct quarantine_terms terms; /* HELLO, ADOPT */
-        int64_t kill_id;               /* KILL */
-        struct grant_request grant;    /* GRANT, UPGRADE */
-        usec fence;                    /* RAISE */
+    union {                                /* by the tag's kind */
+        struct quarantine_terms terms;     /* HELLO, ADOPT */
+        int64_t kill_id;                   /* KILL */
+        const struct agree_request *agree; /* AGREE */
+        struct grant_request grant;        /* GRANT, UPGRADE */
+        usec fence;                        /* RAISE */
         struct queue_request queue;
         struct renew_request renew;
         uint16_t tokens_told;             /* PEEK: most tokens reported per list; 0: 16 */
@@ -210,7 +223,8 @@ struct request {
 enum answer {
     ANSWER_YES,      /* ACQUIRE, GRANT: granted.  RAISE: stored.  QUEUE: the names are ours.
                         RENEW: renewed.  UPGRADE: ours alone.  RELEASE: the names were ours.
-                        KILL: done.  ANNOUNCE: it is said.  UNSAY: it was said.  OBSERVE: see said.
+                        KILL: done.  AGREE: see lists.  ANNOUNCE: it is said.  UNSAY: it was said.
+                        OBSERVE: see said.
                         SURVEY: see survey.  ARRIVE, DEPART: the barrier was passed.
                         TALLY, MEND: the latch is here, and not open; see latch.
                         DROP: it is here no more */
@@ -327,6 +341,7 @@ struct reply {
         struct barrier_reply barrier;
         struct latch_reply latch;
         struct survey_reply survey;
+        struct slice lists;        /* AGREE: YES; as lib/wire/scripts/agree.lua has them */
         const struct hello *hello; /* HELLO, ADOPT: HELLO */
     };
 };
@@ -475,6 +490,7 @@ enum cause {
     CAUSE_REPLICA,
     CAUSE_SAME_MASTER,
     CAUSE_NO_MASTER, /* a cluster node, or several servers */
+    CAUSE_DIFFERS,   /* other clients of the fleet count on other masters */
     CAUSE_OVER       /* of a party alone; at most 15: see struct lease */
 };
 

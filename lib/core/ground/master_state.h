@@ -19,6 +19,14 @@ struct subscription {
     char run_id[RUN_ID_MAX + 1]; /* of the process that publishes to it */
 };
 
+/* The last answer of a master, on the present connection, about the lists of masters in use. */
+struct word {
+    usec sent_at, heard_at; /* its question and its answer; 0: none */
+    usec time;              /* then, by the master's wall clock */
+    char *bytes;            /* NULL: it told of our list alone */
+    size_t length;
+};
+
 struct master {
     struct deadline deadline;
     uint8_t state;        /* enum master_state */
@@ -46,6 +54,10 @@ struct master {
     usec offset;         /* its wall clock less our clock */
     usec offset_at;      /* when that was so, by our clock */
     int64_t kills[KILLS_MAX]; /* former connections that may still hold requests of ours */
+    struct word word;
+    uint32_t agree_round; /* of the question for another word; 0: none is asked */
+    bool agree_whole;     /* the last one brought the script */
+    usec begun_by;        /* its process began no later, by our clock */
     struct subscription subscription;
     struct hello facts;
     usec lived_at; /* when the process of these facts was asked what it answered last */

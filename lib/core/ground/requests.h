@@ -14,7 +14,8 @@
 #define CONNECTION_REQUESTS(X)                                                                     \
     X(HELLO, hello) /* run_id, age, quarantine; the first request on a connection */               \
     X(ADOPT, adopt) /* end the quarantine by hand; answered like HELLO */                          \
-    X(KILL, kill)   /* end our former connection on this master */
+    X(KILL, kill)   /* end our former connection on this master */                                 \
+    X(AGREE, agree) /* say which list of masters we count on; tell which are in use */
 
 /* About the names of a claim.  1 is yes:
  *
@@ -103,7 +104,8 @@ static inline bool request_is_of_task(enum request_kind kind)
 /* The master may have forgotten the script. */
 static inline bool request_has_script(enum request_kind kind)
 {
-    return kind == REQUEST_HELLO || request_is_about_names(kind) || request_is_of_task(kind);
+    return kind == REQUEST_HELLO || kind == REQUEST_AGREE || request_is_about_names(kind) ||
+           request_is_of_task(kind);
 }
 
 /* The master may send messages on our channel for it. */

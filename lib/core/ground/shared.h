@@ -45,6 +45,13 @@ struct engine {
     usec clock; /* ours, logical: above clocks that are vouched for, and our proposals */
     enum cause misconfigured; /* no quorum is possible without the wrong entries of the list */
     bool had_quorum;          /* of masters that were up */
+    bool differs;             /* our list may not be used beside another one of the fleet */
+    bool in_question;         /* a master tells of another one */
+    bool left_behind;         /* a lease that this client has let go of may still be held */
+    usec say_again_at;        /* before a promise is asked for */
+    usec words_hold_until;    /* until then promises count without a second look */
+    usec oldest_word;         /* when the oldest word of a master was asked for; NEVER: none was */
+    struct agree_request agree; /* as it was said last */
     bool ready_told, closing, closed_told;
     unsigned close_most;      /* leases whose releases may be unanswered while closing */
     bool stepping;            /* for an assertion: no effect of a step may call the core */

@@ -147,7 +147,7 @@ void holding_renew(struct engine *e, struct lease *lease)
 void holding_ask(struct engine *e, struct lease *lease)
 {
     lease->wake_at = NEVER;
-    if (!lease_make_room(e, lease)) {
+    if (e->differs || !lease_make_room(e, lease)) {
         miss_renewal(e, lease);
         return;
     }

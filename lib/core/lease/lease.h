@@ -204,6 +204,8 @@ void lease_release_sent(struct engine *engine, struct lease *lease, uint16_t mas
 /* A master came up, or is not connecting any more. */
 void lease_master_up(struct engine *engine, struct lease *lease, unsigned master);
 void lease_master_down(struct engine *engine, struct lease *lease, unsigned master);
+/* Ends what the lease asks for, if the list of masters may not be used. */
+void lease_refuse(struct engine *engine, struct lease *lease, unsigned master);
 /* The subscription to this master is made: nobody heard of handovers before it. */
 void lease_look_again(struct engine *engine, struct lease *lease, unsigned master);
 void lease_close(struct engine *engine, struct lease *lease);

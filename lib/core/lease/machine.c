@@ -141,10 +141,16 @@ void lease_master_up(struct engine *e, struct lease *lease, unsigned master)
     lease_schedule(e, lease);
 }
 
-void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
+void lease_refuse(struct engine *e, struct lease *lease, unsigned master)
 {
+    (void)master;
     if (e->misconfigured)
         conduct_of(lease)->refuse(e, lease);
+}
+
+void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
+{
+    lease_refuse(e, lease, master);
     if (lease->state == LEASE_IDLE || !awaits_connection(lease, master))
         return;
     if (!master_is_connecting(&e->masters[master]))
@@ -180,11 +186,13 @@ void lease_abandon(struct engine *e, struct lease *lease, bool keep)
     struct claim *claim = lease->claim;
     bool not_ours = lease->attached && lease->state != LEASE_RELEASING;
     claim_let_go(&lease->claim);
-    if (claim && (keep || stays || lease->state == LEASE_INSPECTING || not_ours))
+    if (claim && (keep || stays || lease->state == LEASE_INSPECTING || not_ours)) {
+        e->left_behind |= stays;
         claim_forget(e, claim);
-    else if (claim &&
-             lease->state != LEASE_LOST) /* a lost lease is released when its time is over */
+    } else if (claim &&
+               lease->state != LEASE_LOST) { /* a lost lease is released when its time is over */
         claim_abandon(e, claim, 0);
+    }
     lease_drop(e, lease);
 }
 

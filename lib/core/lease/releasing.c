@@ -18,6 +18,7 @@ bool releasing_ask_to_keep(struct engine *e, struct lease *lease)
 
 void releasing_leave(struct engine *e, struct lease *lease)
 {
+    e->left_behind = true;
     claim_forget(e, lease->claim);
     claim_let_go(&lease->claim);
 }

@@ -24,7 +24,9 @@ void entries_judge(struct engine *e)
     }
     e->had_quorum |= up >= e->quorum;
     bool none_is_left = wrong > e->config.masters - e->quorum;
-    e->misconfigured = none_is_left && !e->had_quorum ? cause : CAUSE_NONE;
+    e->misconfigured = none_is_left && !e->had_quorum ? cause
+                       : e->differs                   ? CAUSE_DIFFERS
+                                                      : CAUSE_NONE;
 }
 
 void entries_forgive(struct engine *e, struct master *master)

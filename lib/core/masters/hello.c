@@ -2,14 +2,16 @@
 
 #include <string.h>
 
+#include "masters/agreement.h"
 #include "masters/logical.h"
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
 /* A master's clock that gained more than this and the drift was stepped, or ours stood still. */
-#define STEP_LEAST MS(250)
-#define TIME_MOST  (INT64_C(1) << 53)
+#define STEP_LEAST  MS(250)
+#define TIME_MOST   (INT64_C(1) << 53)
+#define UPTIME_MOST (INT64_C(1) << 32) /* s */
 
 void master_set_clock(struct master *master, usec its, usec ours)
 {
@@ -72,6 +74,9 @@ static enum master_news learn_hello(struct engine *e, unsigned index, const stru
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
     learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    usec uptime = MS(1000 * (master_believable(hello->uptime_s, UPTIME_MOST) - 1));
+    master->begun_by =
+        e->now - (uptime > 0 ? uptime - quorum_drift(uptime, e->config.drift_ppm) : 0);
     master->told_until = e->now + master_believable(hello->abstains, TIME_MOST);
     master->started = e->now - master_believable(hello->age, TIME_MOST);
     reckon_quarantine(e, master);
@@ -167,6 +172,7 @@ static enum master_news hear_hello(struct engine *e, unsigned index, const struc
         master_come_up(e, index);
     else if (abstained != (master->abstains_until != 0))
         engine_emit(e, EFFECT_NOTICE, index, NULL);
+    master_agree(e, index, false);
     if (is_new && master->abstains_until)
         ask_the_others(e, index);
     master_watch(e, master);
@@ -176,10 +182,34 @@ static enum master_news hear_hello(struct engine *e, unsigned index, const struc
     return news;
 }
 
+/* A master that cannot remember, as its users may not write there, agrees with everybody. */
+static void hear_agree(struct engine *e, unsigned index, const struct reply *reply)
+{
+    struct master *master = &e->masters[index];
+    if (reply->tag.round != master->agree_round)
+        return; /* since then we say something else */
+    master->agree_round = 0;
+    if (reply->answer == ANSWER_LOST)
+        return;
+    if (reply->answer == ANSWER_NOSCRIPT && !master->agree_whole) {
+        master_agree(e, index, true);
+        return;
+    }
+    struct slice lists = {0};
+    agreement_hear(e, index, reply->tag.sent_at,
+                   reply->answer == ANSWER_YES ? reply->lists : lists);
+    master_judge_list(e);
+    if (master_is_up(master))
+        master_watch(e, master); /* it is asked more often while lists differ */
+}
+
 enum master_news master_hear(struct engine *e, unsigned index, const struct reply *reply)
 {
-    if (reply->tag.kind != REQUEST_KILL)
+    if (reply->tag.kind == REQUEST_HELLO || reply->tag.kind == REQUEST_ADOPT)
         return hear_hello(e, index, reply);
-    master_end_kill(e, index, reply);
+    if (reply->tag.kind == REQUEST_AGREE)
+        hear_agree(e, index, reply);
+    else
+        master_end_kill(e, index, reply);
     return MASTER_NO_NEWS;
 }

@@ -6,6 +6,7 @@
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 #include "ground/shared.h"
+#include "masters/agreement.h"
 
 #define TIMEOUT_LEAST       MS(50) /* the paper says tens of milliseconds, for a ttl of 10 s */
 #define TIMEOUT_ROUND_TRIPS 4
@@ -19,6 +20,7 @@
 #define ASK_AGAIN           MS(1000) /* a master that may not grant: an operator may have adopted it */
 #define ASK_ANYHOW          MS(60000) /* any master: clocks drift, and longer ttls come into use */
 #define ASK_SPREAD          (ASK_ANYHOW / 10)
+#define ASK_SOON            MS(10000) /* lists differ; or ours was said before the processes were known */
 
 bool master_abstains(const struct engine *e, const struct master *master)
 {
@@ -83,7 +85,7 @@ usec master_overdue(const struct engine *e, const struct master *master, usec as
     return overdue < latest ? overdue : latest;
 }
 
-void master_send(struct engine *e, unsigned index, const struct request *request)
+static inline void send_request(struct engine *e, unsigned index, const struct request *request)
 {
     struct master *master = &e->masters[index];
     ASSERT(master_is_up(master) || request->tag.kind == REQUEST_HELLO);
@@ -95,6 +97,52 @@ void master_send(struct engine *e, unsigned index, const struct request *request
                             master->progress_at + stall(e, master));
     e->sink.emit(e->sink.shell,
                  &(struct effect){.kind = EFFECT_SEND, .master = index, .request = request});
+}
+
+void master_agree(struct engine *e, unsigned index, bool whole)
+{
+    struct master *master = &e->masters[index];
+    if (!e->config.fleet || e->config.looks_only || !master_is_up(master) || master->agree_round)
+        return;
+    master->agree_round = engine_next_round(e);
+    master->agree_whole = whole;
+    send_request(
+        e, index,
+        &(struct request){
+            .tag = {.kind = REQUEST_AGREE, .round = master->agree_round, .sent_at = e->now},
+            .whole = whole,
+            .agree = agreement_say(e, index)});
+}
+
+static void agree_all(struct engine *e)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        master_agree(e, i, false);
+}
+
+void master_judge_list(struct engine *e)
+{
+    if (!agreement_judge(e) || e->differs)
+        return;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        agreement_expire(e, i); /* these words came while we said nothing */
+    agree_all(e);
+}
+
+void master_take_back(struct engine *e)
+{
+    if (!agreement_is_over(e))
+        return;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        agreement_forget(e, i);
+    agree_all(e);
+}
+
+void master_send(struct engine *e, unsigned index, const struct request *request)
+{
+    if (agreement_is_due(e) && request_sets_token(request->tag.kind))
+        agree_all(e); /* after a sleep our list may be forgotten, and another one in use */
+    send_request(e, index, request);
 }
 
 static void set_trouble(struct master *master, const char *text)
@@ -217,6 +265,7 @@ void master_closed(struct engine *e, unsigned index, const char *why)
     else if (master->state != MASTER_LEAVING)
         count_failure(e, master);
     remember_to_kill(master);
+    agreement_forget(e, index);
     master->facts.client_id = 0;
     master->facts.max_ttl_ms = 0;
     master->clock = 0;
@@ -226,6 +275,7 @@ void master_closed(struct engine *e, unsigned index, const char *why)
     master->hello_asked = false;
     master->tried = true;
     master->in_flight = 0;
+    master_judge_list(e);
     deadlines_set(&e->deadlines, &master->deadline, e->now + backoff(e, master));
     engine_emit(e, EFFECT_NOTICE, index, NULL);
 }
@@ -246,6 +296,9 @@ static void end_former_connections(struct engine *e, unsigned index)
  * a hello costs it as much as several grants. */
 static usec ask_anyhow_at(const struct engine *e, const struct master *master)
 {
+    bool is_first = e->config.fleet && master->hello_at <= master->up_since;
+    if (is_first || e->differs)
+        return master->hello_at + ASK_SOON;
     return master->hello_at + ASK_ANYHOW - e->phase % ASK_SPREAD;
 }
 
@@ -276,6 +329,8 @@ void master_come_up(struct engine *e, unsigned index)
     master->tried = true;
     master->trouble[0] = '\0';
     entries_judge(e);
+    agreement_forget(e, index);
+    master_agree(e, index, false);
     end_former_connections(e, index);
     engine_emit(e, EFFECT_NOTICE, index, NULL);
 }

@@ -22,7 +22,7 @@ enum master_news {
 void master_start(struct engine *engine, unsigned index);
 void master_connected(struct engine *engine, unsigned index);
 void master_closed(struct engine *engine, unsigned index, const char *why);
-/* Takes the answer to HELLO, ADOPT or KILL. */
+/* Takes the answer to HELLO, ADOPT, AGREE or KILL. */
 enum master_news master_hear(struct engine *engine, unsigned index, const struct reply *reply);
 /* Notes any answer at all: the master is alive. */
 void master_answered(struct engine *engine, unsigned index, const struct reply *reply);
@@ -31,6 +31,8 @@ void master_send(struct engine *engine, unsigned index, const struct request *re
 void master_wake(struct engine *engine, unsigned index);
 /* Connects to a master that is down at once, and then with the pauses of the first failures. */
 void master_hurry(struct engine *engine, unsigned index);
+/* Tells the masters that we count on our list no more, if no lease rests on it. */
+void master_take_back(struct engine *engine);
 void master_adopt(struct engine *engine, unsigned index);
 /* Asks hello again, for a sign of life and the master's process. */
 void master_look(struct engine *engine, unsigned index);

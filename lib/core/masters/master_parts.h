@@ -2,6 +2,7 @@
  * master_parts.h - what the files of machine 2 share.  Each file calls only files above it:
  *
  *   entries.c  the list of masters: which entries of it may vote
+ *   agreement.c  whether it may be used beside the lists of other clients
  *   master.c   connecting, with pauses; requests, and when a master hangs
  *   hello.c    what a master tells of itself
  */
@@ -30,6 +31,10 @@ enum cause entries_refuse(struct engine *engine, unsigned index, const struct re
                           char why[VOTE_TEXT_MAX]);
 
 /* master.c */
+/* Says which list we count on, if a fleet is set. */
+void master_agree(struct engine *engine, unsigned index, bool whole);
+/* Our list may be used, or not, by what masters tell now. */
+void master_judge_list(struct engine *engine);
 void master_say_hello(struct engine *engine, unsigned index, bool whole);
 /* Ends the connection, which has failed. */
 void master_leave(struct engine *engine, unsigned index, const char *why);

@@ -336,6 +336,9 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
     case REQUEST_KILL:
         answer_write_integer(to, 1);
         break;
+    case REQUEST_AGREE:
+        answer_write_text(to, "");
+        break;
     case REQUEST_ANNOUNCE:
     case REQUEST_UNSAY:
     case REQUEST_DROP:

@@ -139,7 +139,7 @@ struct script {
     REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind, kind##_SHARED_EACH, true, true, false)))            \
     REQUEST_IF_##slot(ROW(kind, kind##_SLOT, false, false, true))
 /* clang-format on */
-static const struct script scripts[] = {SCRIPT(HELLO) CLAIM_REQUESTS(SCRIPT)
+static const struct script scripts[] = {SCRIPT(HELLO) SCRIPT(AGREE) CLAIM_REQUESTS(SCRIPT)
                                             CLAIM_REQUESTS(OTHER_SCRIPTS) TASK_REQUESTS(SCRIPT)};
 
 static const struct script *find_script(struct slice word, bool by_hash)
@@ -203,6 +203,23 @@ static void read_hello(struct reading *it, struct asked *asked)
     call->terms.trust = flag(it);
     call->kind = flag(it) ? REQUEST_ADOPT : REQUEST_HELLO;
     must_be_window(it);
+}
+
+static void read_agree(struct reading *it, struct asked *asked)
+{
+    const struct engine_config *config = &it->shell->client->engine->config;
+    asked->count = 1;
+    must_be(it, "1");
+    next(it);
+    number(it);
+    must_be(it, config->channel);
+    must_be(it, config->label);
+    for (unsigned i = 0; i < 5; i++)
+        number(it);
+    for (unsigned i = 0; i < config->masters; i++) {
+        must_be(it, config->addresses[i]);
+        next(it);
+    }
 }
 
 static unsigned key_count(struct reading *it, enum request_kind kind, unsigned most)
@@ -352,8 +369,8 @@ static void read_script(struct reading *it, bool by_hash, struct asked *asked)
         return;
     asked->calls[0] =
         (struct model_call){.kind = script->kind, .whole = !by_hash, .each = script->each};
-    if (script->kind == REQUEST_HELLO) {
-        read_hello(it, asked);
+    if (script->kind == REQUEST_HELLO || script->kind == REQUEST_AGREE) {
+        script->kind == REQUEST_HELLO ? read_hello(it, asked) : read_agree(it, asked);
         return;
     }
     if (request_is_of_task(script->kind))

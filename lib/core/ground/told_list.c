@@ -1,0 +1,116 @@
+#include "ground/told_list.h"
+
+#define NUMBER_MOST (INT64_C(1) << 53)
+
+static bool take_until(struct slice *text, char end, struct slice *word)
+{
+    const char *at = text->length ? memchr(text->bytes, end, text->length) : NULL;
+    word->bytes = text->bytes;
+    word->length = at ? (size_t)(at - text->bytes) : text->length;
+    size_t taken = word->length + (at != NULL);
+    if (taken) /* no offset of NULL */
+        text->bytes += taken;
+    text->length -= taken;
+    return at != NULL;
+}
+
+static bool take_number(struct slice *line, int64_t least, int64_t most, int64_t *number)
+{
+    struct slice word;
+    take_until(line, ' ', &word);
+    bool negative = word.length && word.bytes[0] == '-';
+    int64_t value = 0;
+    for (size_t i = negative; i < word.length; i++) {
+        if (word.bytes[i] < '0' || word.bytes[i] > '9' || value > NUMBER_MOST)
+            return false;
+        value = value * 10 + (word.bytes[i] - '0');
+    }
+    *number = negative ? -value : value;
+    return word.length > negative && *number >= least && *number <= most;
+}
+
+static bool take_count(struct slice *line, int64_t most, unsigned *count)
+{
+    int64_t number;
+    bool taken = take_number(line, 0, most, &number);
+    *count = taken ? (unsigned)number : 0;
+    return taken;
+}
+
+/* Users see it on terminals. */
+static bool is_shown(struct slice text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if ((unsigned char)text.bytes[i] < ' ' || text.bytes[i] == '\x7f')
+            return false;
+    return true;
+}
+
+static bool take_head(struct slice *text, struct told_list *list)
+{
+    struct slice line, place;
+    take_until(text, '\n', &line);
+    take_until(&line, ' ', &place);
+    list->place = place.length == 1 ? place.bytes[0] : '\0';
+    bool taken = (list->place == '=' || list->place == '<' || list->place == '>') &&
+                 take_number(&line, -NUMBER_MOST, NUMBER_MOST, &list->first_ago) &&
+                 take_number(&line, -NUMBER_MOST, NUMBER_MOST, &list->last_ago) &&
+                 take_count(&line, INT32_MAX, &list->clients) &&
+                 take_count(&line, MASTERS_MAX, &list->quorum) &&
+                 take_count(&line, MASTERS_MAX, &list->spare) &&
+                 take_number(&line, 0, TTL_MS_MOST, &list->max_ttl_ms) &&
+                 take_count(&line, MASTERS_MAX, &list->masters);
+    list->label = line;
+    return taken && is_shown(line) && list->masters && list->quorum &&
+           list->quorum <= list->masters;
+}
+
+static bool take_process(struct slice *text, struct told_process *process)
+{
+    struct slice line;
+    take_until(text, '\n', &line);
+    if (!take_number(&line, -NUMBER_MOST, NUMBER_MOST, &process->since_ago) ||
+        !take_number(&line, -NUMBER_MOST, NUMBER_MOST, &process->until_ago))
+        return false;
+    take_until(&line, ' ', &process->run_id);
+    if (slices_are_same(process->run_id, slice_of("-")))
+        process->run_id.length = 0;
+    process->address = line;
+    return line.length && is_shown(line) && process->run_id.length <= RUN_ID_MAX;
+}
+
+usec told_time(struct slice *text)
+{
+    struct slice line;
+    int64_t time;
+    take_until(text, '\n', &line);
+    return take_number(&line, 0, NUMBER_MOST, &time) ? time : 0;
+}
+
+bool told_list_next(struct slice *text, struct told_list *list)
+{
+    bool taken = text->length && take_head(text, list);
+    for (unsigned i = 0; taken && i < list->masters; i++)
+        taken = take_process(text, &list->processes[i]);
+    if (!taken)
+        text->length = 0;
+    return taken;
+}
+
+static bool lists(const struct told_list *list, struct slice address)
+{
+    unsigned i = 0;
+    while (i < list->masters && !slices_are_same(list->processes[i].address, address))
+        i++;
+    return i < list->masters;
+}
+
+/* Masters sort by their locales, so the order says nothing. */
+bool told_lists_are_same(const struct told_list *a, const struct told_list *b)
+{
+    bool same = a->masters == b->masters && a->quorum == b->quorum && a->spare == b->spare &&
+                a->max_ttl_ms == b->max_ttl_ms;
+    for (unsigned i = 0; same && i < a->masters; i++)
+        same = lists(b, a->processes[i].address);
+    return same;
+}

@@ -1,0 +1,34 @@
+/*
+ * told_list.h - the lists of masters in use, as the text in which a master tells of them.
+ */
+#ifndef REDLOCK_CORE_TOLD_LIST_H
+#define REDLOCK_CORE_TOLD_LIST_H
+
+#include "ground/event.h"
+
+/* All slices are parts of the text.  Times are microseconds before the master told it. */
+struct told_list {
+    char place; /* '=' the asker's own; '<' before it, or the asker has said none; '>' behind it */
+    usec first_ago, last_ago; /* when it was said */
+    unsigned clients;         /* that say it */
+    unsigned quorum, spare, masters;
+    int64_t max_ttl_ms;
+    struct slice label; /* of the client that said it last */
+    struct told_process {
+        usec since_ago, until_ago; /* two moments at which it lived */
+        struct slice run_id;       /* "": not heard */
+        struct slice address;
+    } processes[MASTERS_MAX];
+};
+
+/* Takes the master's wall clock off the front, which stands there once; 0: there is none. */
+usec told_time(struct slice *text);
+
+/* Takes the next list off the front.  False at the end, and of a text that no honest master tells:
+ * then no more is believed of it. */
+bool told_list_next(struct slice *text, struct told_list *list);
+
+/* Both have the same numbers and masters. */
+bool told_lists_are_same(const struct told_list *a, const struct told_list *b);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * agreement.h - which lists of masters the clients of a fleet count on, and whether two of them may
+ * be in use together (doc/design/agreement.md).
+ *
+ * Each master remembers what clients say and tells it; each client compares.  The last answer of a
+ * master on the present connection is its word.
+ */
+#ifndef REDLOCK_CORE_AGREEMENT_H
+#define REDLOCK_CORE_AGREEMENT_H
+
+#include "ground/shared.h"
+#include "ground/told_list.h"
+
+/* We count on our list no more, and no lease rests on it. */
+bool agreement_is_over(const struct engine *engine);
+/* Our words to this master now; they stay until the next call. */
+const struct agree_request *agreement_say(struct engine *engine, unsigned master);
+/* The master has answered what was asked at `sent_at`; no text: it remembers nothing. */
+void agreement_hear(struct engine *engine, unsigned master, usec sent_at, struct slice lists);
+/* The connection has ended. */
+void agreement_forget(struct engine *engine, unsigned master);
+/* The master's word counts no more, and no promise does until its next word. */
+void agreement_expire(struct engine *engine, unsigned master);
+/* Compares anew; true if that changed whether our list may be used. */
+bool agreement_judge(struct engine *engine);
+/* Words are so old that we say our list again before we ask for a promise. */
+static inline bool agreement_is_due(const struct engine *engine)
+{
+    return engine->now > engine->say_again_at;
+}
+
+bool agreement_holds_on_looking(const struct engine *engine, unsigned master);
+
+/* A promise of the master counts now.  Each answer asks this. */
+static inline bool agreement_holds(const struct engine *engine, unsigned master)
+{
+    return engine->now <= engine->words_hold_until || agreement_holds_on_looking(engine, master);
+}
+/* The list for which ours is refused, and the master that tells it; false: ours is not refused. */
+bool agreement_other(const struct engine *engine, struct told_list *list, unsigned *master);
+
+#endif

@@ -1,0 +1,845 @@
+/* Which clients of a fleet go on when their lists differ, by the words of masters.
+ * rule: A4, A5, A6, A7, A8, A9 */
+#include "core_world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "masters/agreement.h"
+
+#define HOUR MS(3600 * 1000)
+#define WEEK (168 * HOUR)
+
+static const char *const addresses[MASTERS_MAX] = {"10.0.0.1:1", "10.0.0.2:1", "10.0.0.3:1",
+                                                   "10.0.0.4:1", "10.0.0.5:1", "10.0.0.6:1",
+                                                   "10.0.0.7:1", "10.0.0.8:1", "10.0.0.9:1"};
+
+/* No master counts as hung here. */
+static struct engine_config config_of(unsigned masters, unsigned spare)
+{
+    struct engine_config config = {.masters = masters,
+                                   .spare = spare,
+                                   .drift_ppm = 10000,
+                                   .max_ttl_ms = 30000,
+                                   .skew_ms = 1000,
+                                   .connect_timeout = MS(600000),
+                                   .request_timeout = MS(600000),
+                                   .channel = "channel",
+                                   .fleet = "fleet"};
+    memcpy(config.addresses, addresses, sizeof config.addresses);
+    return config;
+}
+
+static void begin(unsigned masters, unsigned spare)
+{
+    struct engine_config config = config_of(masters, spare);
+    fake_init(&fake);
+    fake.silent = true;
+    for (unsigned i = 0; i < masters; i++)
+        fake.masters[i].uptime_s = 3600;
+    assert_true(fake_start(&fake, &config));
+}
+
+static int no_set_up(void **state)
+{
+    (void)state;
+    return 0;
+}
+
+#define CASE_HERE(name) CASE_WITH(name, no_set_up, core_tear_down)
+
+/* Masters are counted from 1, as their addresses are. */
+static void greet(unsigned master)
+{
+    fake_connected(&fake, master - 1);
+    assert_true(fake_answer_hello(&fake, master - 1));
+}
+
+static void greet_all(void)
+{
+    for (unsigned i = 1; i <= fake.engine.config.masters; i++)
+        greet(i);
+}
+
+static void begin_greeted(unsigned masters, unsigned spare)
+{
+    begin(masters, spare);
+    greet_all();
+}
+
+static enum request_kind asked_first(unsigned master)
+{
+    assert_true(fake.masters[master - 1].count);
+    return fake.masters[master - 1].waiting[0].kind;
+}
+
+/* ---- words ---------------------------------------------------------------------------- */
+
+/* The knowledge of masters about the process of each server, counted from 1. */
+static struct known {
+    usec since, until; /* ages; below 0: the process was not heard */
+    unsigned run;      /* 0: that of the server */
+} known[MASTERS_MAX + 1];
+static bool by_host; /* others name the servers in another way than we do */
+
+static void know_nothing(void)
+{
+    for (unsigned i = 0; i <= MASTERS_MAX; i++)
+        known[i] = (struct known){-1, -1, 0};
+    by_host = false;
+}
+
+static char text[8192];
+static size_t used;
+
+static void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void put(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    used += (size_t)vsnprintf(text + used, sizeof text - used, format, arguments);
+    va_end(arguments);
+    assert_true(used < sizeof text);
+}
+
+static void put_process(unsigned server)
+{
+    const struct known *is = &known[server];
+    if (is->since < 0)
+        put("0 0 - ");
+    else
+        put("%lld %lld run-%u ", (long long)is->since, (long long)is->until,
+            is->run ? is->run : server);
+    put(by_host ? "host-%u:1\n" : "10.0.0.%u:1\n", server);
+}
+
+/* `servers` are digits. */
+static void put_list(char place, const char *servers, unsigned spare)
+{
+    unsigned count = (unsigned)strlen(servers);
+    put("%c 9000000 1000000 1 %u %u 30000 %u web\n", place, quorum_of(count, spare), spare, count);
+    for (unsigned i = 0; i < count; i++)
+        put_process((unsigned)(servers[i] - '0'));
+}
+
+static void open_word(void)
+{
+    used = 0;
+    put("1700000000000000\n");
+}
+
+static void answer_word(unsigned master)
+{
+    assert_int_equal(asked_first(master), REQUEST_AGREE);
+    fake_answer(&fake, master - 1, &(struct reply){.answer = ANSWER_YES, .lists = {text, used}});
+}
+
+/* The master tells of this list alone. */
+static void tell(unsigned master, char place, const char *servers, unsigned spare)
+{
+    open_word();
+    put_list(place, servers, spare);
+    answer_word(master);
+}
+
+static void tell_nothing(unsigned master)
+{
+    open_word();
+    answer_word(master);
+}
+
+/* All of these masters tell it; the others tell nothing. */
+static void tell_all(char place, const char *servers, unsigned spare)
+{
+    for (unsigned i = 1; i <= fake.engine.config.masters; i++)
+        tell(i, place, servers, spare);
+}
+
+enum is { GOES_ON, WAITS, REFUSED };
+
+static enum is client(void)
+{
+    fake.engine.now = fake.now; /* that of the last step may be long ago */
+    if (fake.engine.differs)
+        return REFUSED;
+    for (unsigned i = 0; i < fake.engine.config.masters; i++)
+        if (agreement_holds(&fake.engine, i))
+            return GOES_ON;
+    return WAITS;
+}
+
+/* ---- by numbers and addresses ------------------------------------------------------------ */
+
+CASE_HERE(three_of_five_are_known_at_once)
+{
+    know_nothing();
+    begin_greeted(5, 0);
+    tell(1, '<', "123", 0);
+    assert_int_equal(client(), WAITS); /* the four others may say that ours was first */
+    tell(2, '<', "123", 0);
+    assert_int_equal(client(), WAITS);
+    tell(3, '<', "123", 0);
+    assert_int_equal(client(), REFUSED);
+}
+
+CASE_HERE(the_first_of_the_two_goes_on)
+{
+    know_nothing();
+    begin_greeted(5, 0);
+    tell(1, '>', "123", 0);
+    assert_int_equal(client(), GOES_ON);
+    tell(2, '>', "123", 0);
+    tell(3, '>', "123", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* Ours and theirs by their servers, and whether any two quorums of theirs meet. */
+static const struct {
+    const char *ours, *theirs;
+    unsigned spare, their_spare;
+    bool meet;
+} lists[] = {
+    {"12345", "12345", 0, 0, true},
+    {"12345", "123456", 0, 0, true}, /* from five to six */
+    {"123456", "12345", 0, 0, true},
+    {"1234", "12345", 0, 0, true},
+    {"123", "1234", 0, 0, true},
+    {"12", "123", 0, 0, true},
+    {"1", "12", 0, 0, true},
+    {"12345", "123", 0, 0, false},
+    {"123", "12345", 0, 0, false},
+    {"12345", "1234567", 0, 0, false},
+    {"1", "123", 0, 0, false},
+    {"123", "124", 0, 0, true}, /* 3 and 4 may be one server */
+    {"12345", "67891", 0, 0, true},
+    {"12345", "123456", 1, 1, true},
+    {"12345", "1234", 1, 1, true},
+    {"12345", "123", 1, 0, true}, /* safe without a liar: shown, not refused */
+    {"12345", "1", 1, 0, false},
+    {"1", "12345", 0, 1, false},
+    {"1234567", "12", 1, 0, false},
+    {"12345", "1234567", 1, 1, true},
+    {"12345", "123456789", 1, 1, false},
+};
+
+CASE_HERE(lists_whose_quorums_meet_are_used_together)
+{
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        know_nothing();
+        begin_greeted((unsigned)strlen(lists[i].ours), lists[i].spare);
+        tell_all('<', lists[i].theirs, lists[i].their_spare);
+        if (client() != (lists[i].meet ? GOES_ON : REFUSED))
+            fail_msg("%s beside %s", lists[i].ours, lists[i].theirs);
+        if (i + 1 < COUNT(lists))
+            core_tear_down(NULL);
+    }
+}
+
+/* A list that is ours by all but its longest ttl. */
+CASE_HERE(another_longest_ttl_is_no_other_list)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++) {
+        open_word();
+        put("< 1 1 1 2 0 60000 3 web\n");
+        for (unsigned server = 1; server <= 3; server++)
+            put_process(server);
+        answer_word(i);
+    }
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* ---- by processes: {1, 2, 3, 4, 6} beside ours of 1 to 5 ----------------------------------- */
+
+/* Servers 5 and 6 were both there for an hour, as far as the words tell. */
+static void both_are_old(void)
+{
+    know_nothing();
+    known[6] = (struct known){MS(200000), MS(60000), 0};
+}
+
+/* Some time after the hello of all. */
+static void begin_later(void)
+{
+    begin_greeted(5, 0);
+    fake_advance(&fake, MS(5000));
+}
+
+CASE_HERE(two_servers_of_one_time_are_two)
+{
+    both_are_old();
+    begin_later();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), REFUSED);
+}
+
+CASE_HERE(a_process_that_is_not_heard_may_be_ours)
+{
+    know_nothing();
+    begin_later();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* Server 5 may have followed the process that was heard as 6, when it had ended. */
+CASE_HERE(a_young_process_may_have_followed)
+{
+    both_are_old();
+    begin(5, 0);
+    fake.masters[4].uptime_s = 61;
+    greet_all();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* By more than the seconds to which uptime is cut, the skew and the drift. */
+CASE_HERE(an_older_process_has_not_followed)
+{
+    both_are_old();
+    begin(5, 0);
+    fake.masters[4].uptime_s = 65;
+    greet_all();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), REFUSED);
+}
+
+/* The clock of the master that tells uptime may be fast: that counts, too. */
+CASE_HERE(uptime_drifts)
+{
+    know_nothing();
+    known[6] = (struct known){MS(594000000), MS(594000000), 0}; /* and 1 % is before its start */
+    begin(5, 0);
+    for (unsigned i = 0; i < 5; i++)
+        fake.masters[i].uptime_s = WEEK / 1000000;
+    greet_all();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* The connection to 5 may be dead, and 6 the process that followed. */
+CASE_HERE(a_dead_connection_proves_nothing)
+{
+    know_nothing();
+    known[6] = (struct known){MS(1000), MS(500), 0};
+    begin_later();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* It is known with the first answer to what was asked later. */
+CASE_HERE(it_counts_at_once_that_a_master_has_answered)
+{
+    know_nothing();
+    for (unsigned i = 1; i <= 4; i++)
+        known[i] = (struct known){MS(200000), MS(60000), 0};
+    known[6] = (struct known){MS(1000), MS(500), 0};
+    begin_later();
+    tell_all('<', "12346", 0);
+    fake_advance(&fake, MS(10000));
+    assert_int_equal(client(), GOES_ON);
+    assert_int_equal(asked_first(5), REQUEST_HELLO);
+    fake_answer_hello(&fake, 4);
+    assert_int_equal(client(), WAITS);
+    fake_answer_hello(&fake, 0);
+    known[6] = (struct known){MS(11000), MS(500), 0};
+    tell(1, '<', "12346", 0);
+    assert_int_equal(client(), REFUSED);
+}
+
+CASE_HERE(ages_drift)
+{
+    know_nothing();
+    known[6] = (struct known){MS(5100), MS(500), 0}; /* 51 ms of drift, and 2 more */
+    begin_later();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), REFUSED);
+    core_tear_down(NULL);
+    known[6] = (struct known){MS(5050), MS(500), 0};
+    begin_later();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* The master's clock was set back. */
+CASE_HERE(ages_of_the_future_prove_nothing)
+{
+    both_are_old();
+    begin_later();
+    for (unsigned i = 1; i <= 5; i++) {
+        open_word();
+        put("< 0 0 1 3 0 30000 5 web\n");
+        for (unsigned server = 1; server <= 4; server++)
+            put_process(server);
+        put("200000000 -5000000 run-6 10.0.0.6:1\n");
+        answer_word(i);
+    }
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(a_server_has_many_names)
+{
+    know_nothing();
+    for (unsigned i = 1; i <= 6; i++)
+        known[i] = (struct known){MS(200000), MS(60000), 0};
+    by_host = true;
+    begin_later();
+    tell_all('<', "12345", 0);
+    assert_int_equal(client(), GOES_ON);
+    core_tear_down(NULL);
+    begin_later();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), REFUSED);
+}
+
+/* One of ours that is down may be 6, and its entry there may be 5, which was not heard. */
+CASE_HERE(a_master_that_is_down_may_be_any)
+{
+    both_are_old();
+    begin(5, 0);
+    for (unsigned i = 1; i <= 5; i++)
+        if (i != 4)
+            greet(i);
+    fake_advance(&fake, MS(5000));
+    fake_lose(&fake, 3, "refused");
+    tell(1, '<', "12346", 0);
+    tell(2, '<', "12346", 0);
+    tell(3, '<', "12346", 0);
+    tell_nothing(5);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* Each of as many masters as may be wrong makes one pair look different. */
+CASE_HERE(a_liar_may_tell_a_false_run_id)
+{
+    both_are_old();
+    begin_greeted(5, 1);
+    fake_advance(&fake, MS(5000));
+    tell_all('<', "12346", 1);
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(no_age_overflows)
+{
+    know_nothing();
+    for (unsigned i = 1; i <= 9; i++)
+        known[i] = (struct known){INT64_C(1) << 53, INT64_C(1) << 53, 0};
+    begin(5, 0);
+    for (unsigned i = 0; i < 5; i++)
+        fake.masters[i].uptime_s = i % 2 ? INT64_MAX : INT64_MIN;
+    greet_all();
+    tell_all('<', "67891", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* ---- whose list goes ---------------------------------------------------------------------- */
+
+CASE_HERE(most_words_decide)
+{
+    know_nothing();
+    begin_greeted(5, 0);
+    tell(1, '<', "123", 0); /* it has restarted, say */
+    tell(2, '>', "123", 0);
+    assert_int_equal(client(), WAITS);
+    tell(3, '>', "123", 0);
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(a_common_master_that_tells_nothing_is_for_us)
+{
+    know_nothing();
+    begin_greeted(5, 0);
+    tell(1, '<', "123", 0);
+    tell_nothing(2);
+    tell_nothing(4); /* it is not theirs */
+    tell_nothing(5);
+    assert_int_equal(client(), WAITS);
+    tell_nothing(3);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* Their only server is our second one, as its run_id tells. */
+CASE_HERE(a_common_master_is_known_by_its_process)
+{
+    know_nothing();
+    by_host = true;
+    begin_greeted(3, 0);
+    tell(1, '<', "8", 0);
+    tell_nothing(2);
+    tell_nothing(3);
+    assert_int_equal(client(), REFUSED);
+    core_tear_down(NULL);
+    known[7] = (struct known){MS(1000), MS(500), 2};
+    known[8] = (struct known){MS(1000), MS(500), 3};
+    begin_greeted(5, 0);
+    tell(1, '<', "78", 0);
+    for (unsigned i = 2; i <= 5; i++)
+        tell_nothing(i);
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(a_master_that_is_down_is_not_waited_for)
+{
+    know_nothing();
+    begin(5, 0);
+    greet(1);
+    tell(1, '<', "123", 0);
+    for (unsigned i = 2; i <= 4; i++) {
+        assert_int_equal(client(), WAITS);
+        fake_lose(&fake, i - 1, "refused");
+    }
+    assert_int_equal(client(), REFUSED); /* the last one can only be one word for us */
+}
+
+/* ---- liars ---------------------------------------------------------------------------------- */
+
+CASE_HERE(a_liar_alone_refuses_nobody)
+{
+    know_nothing();
+    begin_greeted(5, 1);
+    open_word();
+    for (unsigned i = 0; i < 6; i++)
+        put_list('<', i % 2 ? "2" : "1", 0); /* however often it says so */
+    answer_word(1);
+    for (unsigned i = 2; i <= 5; i++)
+        tell_nothing(i);
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(two_that_tell_refuse)
+{
+    know_nothing();
+    begin_greeted(5, 1);
+    tell(1, '<', "1", 0);
+    assert_int_equal(client(), GOES_ON);
+    tell(2, '<', "1", 0);
+    assert_int_equal(client(), REFUSED);
+}
+
+/* Its run_ids alone make no master theirs. */
+CASE_HERE(a_liar_names_no_masters_by_their_processes)
+{
+    know_nothing();
+    begin_greeted(7, 1);
+    tell(1, '<', "58", 0);
+    known[5] = known[8] = (struct known){MS(1000), MS(500), 4};
+    tell(3, '>', "58", 0);
+    tell_nothing(2);
+    for (unsigned i = 4; i <= 7; i++)
+        tell_nothing(i);
+    assert_int_equal(client(), REFUSED);
+}
+
+/* Time and memory have a bound. */
+CASE_HERE(no_more_is_kept_than_an_honest_master_tells)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    size_t before = fake.allocated;
+    open_word();
+    for (unsigned i = 0; i < 40; i++)
+        put_list('>', "12345", 0);
+    answer_word(1);
+    assert_in_range(fake.allocated - before, 1, 2048);
+}
+
+CASE_HERE(a_master_without_its_script_is_not_asked_for_ever)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 0; i < 2; i++)
+        fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_NOSCRIPT});
+    assert_int_equal(fake.masters[0].count, 0);
+}
+
+/* A master that cannot remember agrees with everybody. */
+CASE_HERE(an_error_is_a_word)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_ERROR, .text = slice_of("NOPERM")});
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(no_memory_for_a_word_is_no_word)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    fake.countdown = 1;
+    tell(1, '<', "12345", 0);
+    fake.countdown = 0;
+    assert_true(fake.starved);
+    assert_false(agreement_holds(&fake.engine, 0));
+}
+
+/* ---- a saying is a lease -----------------------------------------------------------------------
+ */
+
+CASE_HERE(a_word_counts_for_two_minutes)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    usec asked_at = fake.now;
+    fake_advance(&fake, MS(9000)); /* from its question on, and not from its answer */
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    fake_advance(&fake, asked_at + MS(120000) - fake.now);
+    assert_int_equal(client(), GOES_ON);
+    fake_advance(&fake, 1);
+    assert_int_equal(client(), WAITS);
+}
+
+/* Else it would sleep, say its list to those alone that grant, and be forgotten by the rest. */
+CASE_HERE(all_that_are_up_must_have_a_word)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    fake_advance(&fake, MS(121000));
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_int_equal(client(), WAITS);
+        assert_int_equal(asked_first(i), REQUEST_HELLO);
+        fake_answer_hello(&fake, i - 1);
+        tell_nothing(i);
+    }
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(a_connection_takes_its_word_along)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    fake_lose(&fake, 0, "reset");
+    assert_false(agreement_holds(&fake.engine, 0));
+    assert_true(agreement_holds(&fake.engine, 1));
+    fake_advance(&fake, MS(1000));
+    greet(1);
+    assert_false(agreement_holds(&fake.engine, 0));
+    tell_nothing(1);
+    assert_true(agreement_holds(&fake.engine, 0));
+}
+
+static const struct terms terms = {.ttl = MS(30000), .margin = MS(500), .wait = MS(600000)};
+
+static struct actor *acquire(void)
+{
+    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
+    fake_call(&fake, fake_actor(&fake, "A"), EVENT_ACQUIRE, 0);
+    return fake_actor(&fake, "A");
+}
+
+static void grant(unsigned master)
+{
+    assert_true(request_sets_token(asked_first(master)));
+    fake_answer(&fake, master - 1, &(struct reply){.answer = ANSWER_YES});
+}
+
+CASE_HERE(a_promise_counts_beside_a_word)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    struct actor *actor = acquire();
+    grant(1);
+    assert_false(actor->acquired);
+    grant(2);
+    assert_true(actor->acquired);
+}
+
+/* They were given, but this process slept until now. */
+CASE_HERE(a_promise_without_a_word_does_not_count)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    fake_advance(&fake, MS(9000));
+    struct actor *actor = acquire();
+    fake.now += MS(111000) + 1;
+    for (unsigned i = 1; i <= 3; i++)
+        grant(i);
+    assert_false(actor->acquired);
+}
+
+CASE_HERE(a_promise_does_not_count_while_it_is_open_who_goes_on)
+{
+    know_nothing();
+    begin_greeted(5, 0);
+    struct actor *actor = acquire();
+    tell(1, '<', "123", 0);
+    grant(1);
+    tell(2, '>', "123", 0);
+    grant(2);
+    tell_nothing(4);
+    grant(4);
+    tell_nothing(5);
+    grant(5);
+    assert_int_equal(client(), WAITS);
+    assert_false(actor->acquired);
+}
+
+CASE_HERE(a_refused_client_ends_its_acquires)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    struct actor *actor = acquire();
+    fake.silent = false;
+    for (unsigned i = 1; i <= 3; i++)
+        tell(i, '<', "12345", 0);
+    assert_true(actor->ended);
+    fake_flush(&fake);
+    assert_non_null(strstr(fake.trace.bytes, "differs"));
+}
+
+/* Renewals that are under way are not counted; the lease runs out. */
+CASE_HERE(a_refused_client_prolongs_nothing)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    struct actor *actor = acquire();
+    for (unsigned i = 1; i <= 3; i++)
+        grant(i);
+    usec valid = lease_valid_until(&actor->core);
+    fake_advance(&fake, MS(10000) + 1);
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_int_equal(asked_first(i), REQUEST_HELLO);
+        fake_answer_hello(&fake, i - 1);
+    }
+    fake_call(&fake, actor, EVENT_EXTEND, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell(i, '<', "12345", 0);
+    assert_int_equal(client(), REFUSED);
+    for (unsigned i = 1; i <= 3; i++)
+        grant(i);
+    assert_int_equal(lease_valid_until(&actor->core), valid);
+    fake_call(&fake, actor, EVENT_EXTEND, 0);
+    assert_int_equal(fake.masters[0].count, 0);
+}
+
+/* ---- an end of it
+ * ---------------------------------------------------------------------------------- */
+
+static void begin_refused(void)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell(i, '<', "12345", 0);
+    assert_int_equal(client(), REFUSED);
+    fake_advance(&fake, MS(10000));
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_int_equal(asked_first(i), REQUEST_HELLO);
+        fake_answer_hello(&fake, i - 1);
+    }
+}
+
+/* The words that end it came while we said nothing: all masters are asked anew. */
+CASE_HERE(the_others_have_gone)
+{
+    begin_refused();
+    assert_int_equal(fake.engine.agree.says, -1);
+    tell_nothing(1);
+    assert_int_equal(client(), REFUSED);
+    tell_nothing(2);
+    assert_int_equal(client(), WAITS);
+    assert_int_equal(fake.engine.agree.says, 1);
+    assert_int_equal(fake.masters[2].count, 2);
+    tell_nothing(3); /* this was asked before */
+    tell_nothing(1);
+    tell_nothing(2);
+    assert_int_equal(client(), WAITS);
+    tell_nothing(3);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* With the connection goes the word that was against us. */
+CASE_HERE(a_connection_ends_that_told_of_them)
+{
+    know_nothing();
+    begin_greeted(5, 0);
+    tell(1, '<', "1", 0);
+    for (unsigned i = 2; i <= 5; i++)
+        tell_nothing(i);
+    assert_int_equal(client(), REFUSED);
+    fake_lose(&fake, 0, "reset");
+    assert_int_equal(client(), WAITS);
+    for (unsigned i = 2; i <= 5; i++)
+        tell_nothing(i);
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(a_client_that_closes_takes_its_list_back)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
+    fake.closing = true;
+    assert_int_equal(fake.engine.agree.says, -1);
+    assert_int_equal(asked_first(1), REQUEST_AGREE);
+}
+
+CASE_HERE(a_lease_that_is_left_behind_keeps_its_list)
+{
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    struct actor *actor = acquire();
+    for (unsigned i = 1; i <= 3; i++)
+        grant(i);
+    fake_call(&fake, actor, EVENT_DETACH, 0);
+    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
+    fake.closing = true;
+    assert_int_not_equal(fake.engine.agree.says, -1);
+}
+
+/* The names stay taken for the rest of at_least. */
+CASE_HERE(a_lease_that_is_kept_keeps_its_list)
+{
+    static const struct terms kept = {.ttl = MS(30000), .margin = MS(500), .at_least = MS(20000)};
+    know_nothing();
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_nothing(i);
+    assert_true(fake_new(&fake, "A", "job", &kept, NULL));
+    fake_call(&fake, fake_actor(&fake, "A"), EVENT_ACQUIRE, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        grant(i);
+    fake_call(&fake, fake_actor(&fake, "A"), EVENT_RELEASE, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        grant(i); /* for the rest of it */
+    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
+    fake.closing = true;
+    assert_int_not_equal(fake.engine.agree.says, -1);
+}
+
+/* A client that only looks, and one without a fleet. */
+CASE_HERE(some_say_nothing)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct engine_config config = config_of(3, 0);
+        config.looks_only = i == 0;
+        config.fleet = i == 0 ? "fleet" : NULL;
+        fake_init(&fake);
+        fake.silent = true;
+        assert_true(fake_start(&fake, &config));
+        greet_all();
+        assert_int_equal(fake.masters[0].count, 0);
+        assert_int_equal(agreement_holds(&fake.engine, 0), i == 1);
+        if (i == 0)
+            core_tear_down(NULL);
+    }
+}
+
+int main(void)
+{
+    return RUN_CASES(NULL, NULL);
+}
