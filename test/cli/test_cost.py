@@ -341,6 +341,19 @@ def command(*words, most_ms=1, what=None):
     CASES.append((words[0], what or " ".join(words[1:])[:40], most_ms, words, (), ()))
 
 
+def said(number):
+    """A client says that it counts on these 15 masters."""
+    masters = [f"{number}.{i}." + "n" * 240 for i in range(15)]
+    return ("1", f"client-{number}", "label", "200000000", "8", "0", "30000", "1000000",
+            *(part for master in masters for part in (master, "r" * 40)))
+
+
+def several_lists(world):
+    for number in range(7):
+        world.put("EVAL", read_script("agree")[0], "1", "redlock:lists:", *said(number))
+
+
+case("agree", "beside seven lists of 15 masters", 5, ["redlock:lists:"], said(7), several_lists)
 case("hello", "of a process that is new", 0.5, [CLOCK], ("60000", "200", "1000", "0", "0", "1000000"))
 command("SET", "n" * 1024, OURS.decode(), "NX", "PX", LIFE)
 command("PING")
