@@ -17,6 +17,29 @@ static void advise_on_words(struct text *out, const char *words)
         text_format(out, "%s\n", remedy);
 }
 
+/* Of a master that cannot be reached.  Other commands give no such advice: `redlock nodes` is for
+ * that. */
+static void advise_on_way(struct text *out, const char *words)
+{
+    static const struct {
+        const char *says, *advice;
+    } ways[] = {
+        {"Connection refused", "no server listens there: start it, or correct the port"},
+        {"cannot look up", "correct the name, or the name lookup of this machine"},
+        {"No route to host", "see that its host is up, and the route to it"},
+        {"Network is unreachable", "see the route to its host"},
+        {"no connection within", "see that its host is up, and that no firewall drops this port"},
+        {"no answer ", "it takes connections, and answers nothing: see whether it hangs"},
+        {"No such file", "no server made this socket: see unixsocket in its configuration"},
+        {"Permission denied", "this user may not open the socket: see unixsocketperm there"},
+    };
+    size_t i = 0, count = sizeof ways / sizeof ways[0];
+    while (i < count && !strstr(words, ways[i].says))
+        i++;
+    if (i < count)
+        text_format(out, "%s\n", ways[i].advice);
+}
+
 /* ---- What its facts mean ------------------------------------------------- */
 
 static void advise_on_memory(struct text *out, const redlock_node *node)
@@ -97,6 +120,8 @@ void advise_on_node(struct text *out, const redlock_node *node, const struct fin
     advise_on_state(out, node);
     if (node->state != REDLOCK_NODE_UP)
         advise_on_words(out, node->text);
+    if (node->state == REDLOCK_NODE_DOWN && !remedy_for(node->text))
+        advise_on_way(out, node->text);
     advise_on_finding(out, finding);
     advise_on_clock(out, node);
     advise_on_memory(out, node);

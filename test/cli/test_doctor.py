@@ -84,6 +84,16 @@ class Down(Doctor):
         server = self.server("sentinel monitor m 127.0.0.1 1 1", arguments=["--sentinel"])
         self.down(server.uri(), "ERR unknown command", "if it is a sentinel, list the masters")
 
+    def test_not_reached(self):
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            port = nobody.getsockname()[1]
+            self.down(f"redis://127.0.0.1:{port}", "Connection refused", "start it, or correct the port")
+            nobody.listen()
+            self.down(f"redis://127.0.0.1:{port}", "no answer within", "see whether it hangs")
+        self.down("redis://nobody.invalid", "cannot look up", "correct the name")
+        self.down(f"unix://{self.tmp}/none", "No such file", "see unixsocket in its configuration")
+
     def test_no_room_for_connections(self):
         server = self.server("maxclients 1")
         last = until(lambda: self.connect(server), "there is room for one")
