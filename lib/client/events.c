@@ -302,7 +302,7 @@ static void say_lists(struct words *words, const redlock *client)
         add_words(words, "%s%s", i ? "," : "", client->addresses[i].shown);
     add_words(words,
               " (quorum %u of %u). Two such quorums need not meet. Give all clients one list; "
-              "other locks on these servers need a prefix or fleet of their own",
+              "other locks on these servers need a fleet of their own",
               quorum_of(client->masters, client->config.spare), client->masters);
 }
 

@@ -137,12 +137,11 @@ static redlock_code read_texts(redlock *client, struct engine_config *config,
 
 static redlock_code read_fleet(redlock *client, const redlock_options *o, char *why, size_t size)
 {
-    const char *fleet = o->fleet ? o->fleet : client->prefix;
-    if (strlen(fleet) >= REDLOCK_NAME_MAX)
-        return refuse_options(why, size, REDLOCK_E_ARGUMENT, "fleet is longer than a name may be");
-    if (strcmp(fleet, "-") == 0)
+    if (!o->fleet)
         return REDLOCK_OK;
-    client->fleet = strdup(fleet);
+    if (strlen(o->fleet) >= REDLOCK_NAME_MAX)
+        return refuse_options(why, size, REDLOCK_E_ARGUMENT, "fleet is longer than a name may be");
+    client->fleet = strdup(o->fleet);
     if (!client->fleet)
         return refuse_options(why, size, REDLOCK_E_MEMORY, "out of memory");
     client->config.fleet = client->fleet;

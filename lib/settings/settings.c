@@ -25,17 +25,17 @@ static const struct row {
     const char *example; /* what to write */
     bool may_be_empty;
 } rows[SETTINGS] = {
-    [SETTING_MASTER] = {"master", "REDLOCK_NODES", "10.0.0.1:6379"},
+    [SETTING_MASTER] = {"master", "REDLOCK_NODES", "10.0.0.1:6379", false},
     [SETTING_PREFIX] = {"prefix", "REDLOCK_PREFIX", "app:", true},
-    [SETTING_SPARE] = {"spare", "REDLOCK_SPARE", "0"},
-    [SETTING_MAX_TTL] = {"max_ttl", "REDLOCK_MAX_TTL", "30s"},
+    [SETTING_SPARE] = {"spare", "REDLOCK_SPARE", "0", false},
+    [SETTING_MAX_TTL] = {"max_ttl", "REDLOCK_MAX_TTL", "30s", false},
     [SETTING_LABEL] = {"label", "REDLOCK_LABEL", "web-1", true},
-    [SETTING_TLS_CA] = {"tls_ca", "REDLOCK_TLS_CA", "/etc/redlock/ca.pem"},
-    [SETTING_TLS_CERT] = {"tls_cert", "REDLOCK_TLS_CERT", "/etc/redlock/client.pem"},
-    [SETTING_TLS_KEY] = {"tls_key", "REDLOCK_TLS_KEY", "/etc/redlock/client.key"},
-    [SETTING_TLS_NAME] = {"tls_name", "REDLOCK_TLS_NAME", "redis.example.org"},
+    [SETTING_TLS_CA] = {"tls_ca", "REDLOCK_TLS_CA", "/etc/redlock/ca.pem", false},
+    [SETTING_TLS_CERT] = {"tls_cert", "REDLOCK_TLS_CERT", "/etc/redlock/client.pem", false},
+    [SETTING_TLS_KEY] = {"tls_key", "REDLOCK_TLS_KEY", "/etc/redlock/client.key", false},
+    [SETTING_TLS_NAME] = {"tls_name", "REDLOCK_TLS_NAME", "redis.example.org", false},
     [SETTING_TLS_SNI] = {"tls_sni", "REDLOCK_TLS_SNI", "redis.example.org", true},
-    [SETTING_TLS_VERIFY] = {"tls_verify", "REDLOCK_TLS_VERIFY", "full"},
+    [SETTING_TLS_VERIFY] = {"tls_verify", "REDLOCK_TLS_VERIFY", "full", false},
 };
 
 const char *settings_key(enum setting setting)
@@ -226,8 +226,10 @@ static bool note_masters(const struct place *place, const char *text)
         at += *at == ',';
         at += strspn(at, " \t\r\v\f");
     }
-    strcat(settings->list, *settings->list ? " " : "");
-    strcat(settings->list, text);
+    size_t used = strlen(settings->list);
+    if (used)
+        settings->list[used++] = ' ';
+    memcpy(settings->list + used, text, strlen(text) + 1);
     return true;
 }
 

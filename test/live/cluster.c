@@ -327,6 +327,7 @@ unsigned cluster_keys(struct cluster *cluster)
         redisReply *reply = cluster_ask(cluster, i, "KEYS *");
         for (size_t k = 0; reply && k < reply->elements; k++)
             keys += strcmp(reply->element[k]->str, "redlock:clock") != 0 &&
+                    strncmp(reply->element[k]->str, "redlock:lists:", 14) != 0 &&
                     strncmp(reply->element[k]->str, "redlock:released:", 17) != 0;
         if (reply)
             freeReplyObject(reply);

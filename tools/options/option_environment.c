@@ -49,6 +49,9 @@ static int ask_for_all(struct options *options)
             getenv("REDLOCK_PREFIX"); /* an empty one is none, whatever the file says */
     if (!options->label)
         options->label = getenv("REDLOCK_LABEL");
+    options->fleet = getenv("REDLOCK_FLEET");
+    if (options->fleet && !options->fleet[0])
+        options->fleet = NULL;
     return status;
 }
 

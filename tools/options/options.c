@@ -256,6 +256,7 @@ redlock_options options_of_client(const struct options *options)
     settings.config = options->config;
     settings.label = options->label;
     settings.prefix = options->prefix;
+    settings.fleet = options->fleet;
     settings.max_ttl_ms = options->max_ttl_ms;
     settings.spare = options->spare > 0 ? options->spare : REDLOCK_ZERO;
     settings.request_timeout_ms = options->request_timeout_ms;

@@ -20,6 +20,7 @@ struct options {
     /* every command */
     const char *nodes, *nodes_file; /* one of the two */
     const char *label, *prefix;
+    const char *fleet;                              /* from the environment alone; NULL: none */
     int64_t max_ttl_ms;                             /* 0: the library's default */
     int spare;                                      /* -1: not given */
     int64_t request_timeout_ms, connect_timeout_ms; /* 0: the library's default */
