@@ -51,7 +51,7 @@ static const char global_help[] =
     "  -V, --version\n"
     "\n"
     "Durations D have a unit: 250ms, 10s, 5m, 2h. All clients of the same masters\n"
-    "need the same --max-ttl and --spare. More: `man redlock`.\n"
+    "need the same list (see $REDLOCK_FLEET), --max-ttl and --spare: `man redlock`.\n"
     "\n"
     "Exit status: 0 done, 1 nobody leads (`leader`), or you said no (`break`), 64\n"
     "usage, 69 no quorum of masters, 70 internal error, 74 stdout cannot be written,\n"
