@@ -95,6 +95,7 @@ TEST(what_a_file_leaves_out_is_not_there)
     read_text("\n \n# spare = 1\n#\n");
     for (int i = 0; i < SETTINGS; i++)
         assert_null(settings.value[i]);
+    settings_free(&settings);
     assert_int_equal(settings_read(&settings, SETTINGS_NONE, why, sizeof why), SETTINGS_READ);
 }
 

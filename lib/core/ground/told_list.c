@@ -2,16 +2,16 @@
 
 #define NUMBER_MOST (INT64_C(1) << 53)
 
-static bool take_until(struct slice *text, char end, struct slice *word)
+/* Takes all before `end` off the front, or the rest of the text, and `end`. */
+static void take_until(struct slice *text, char end, struct slice *word)
 {
-    const char *at = text->length ? memchr(text->bytes, end, text->length) : NULL;
-    word->bytes = text->bytes;
-    word->length = at ? (size_t)(at - text->bytes) : text->length;
-    size_t taken = word->length + (at != NULL);
+    *word = (struct slice){text->bytes, 0};
+    while (word->length < text->length && word->bytes[word->length] != end)
+        word->length++;
+    size_t taken = word->length + (word->length < text->length);
     if (taken) /* no offset of NULL */
         text->bytes += taken;
     text->length -= taken;
-    return at != NULL;
 }
 
 static bool take_number(struct slice *line, int64_t least, int64_t most, int64_t *number)
