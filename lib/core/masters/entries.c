@@ -60,17 +60,21 @@ static unsigned find_twin(const struct engine *e, unsigned index, const char *ru
     return index;
 }
 
+/* Uptime is cut to seconds at both ends. */
+usec entries_begun_by(const struct engine *e, const struct hello *hello)
+{
+    usec uptime = MS(1000 * (master_believable(hello->uptime_s, UPTIME_MOST) - 1));
+    return e->now - (uptime > 0 ? uptime - quorum_drift(uptime, e->config.drift_ppm) : 0);
+}
+
 /* Another process than before, on the same connection, or it had begun before that one answered for
- * the last time: it is no restart.  Uptime is cut to seconds at both ends. */
+ * the last time: it is no restart. */
 static bool is_beside(const struct engine *e, const struct master *master,
                       const struct hello *hello)
 {
-    usec uptime = MS(1000 * (master_believable(hello->uptime_s, UPTIME_MOST) - 1));
     if (!master->met || strcmp(master->facts.run_id, hello->run_id) == 0)
         return false;
-    if (master->heard || uptime <= 0)
-        return master->heard;
-    return e->now - (uptime - quorum_drift(uptime, e->config.drift_ppm)) < master->lived_at;
+    return master->heard || entries_begun_by(e, hello) < master->lived_at;
 }
 
 static void note_several(struct engine *e, struct master *master, const char *run_id)

@@ -9,9 +9,8 @@
 #include "ground/shared.h"
 
 /* A master's clock that gained more than this and the drift was stepped, or ours stood still. */
-#define STEP_LEAST  MS(250)
-#define TIME_MOST   (INT64_C(1) << 53)
-#define UPTIME_MOST (INT64_C(1) << 32) /* s */
+#define STEP_LEAST MS(250)
+#define TIME_MOST  (INT64_C(1) << 53)
 
 void master_set_clock(struct master *master, usec its, usec ours)
 {
@@ -74,9 +73,7 @@ static enum master_news learn_hello(struct engine *e, unsigned index, const stru
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
     learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
-    usec uptime = MS(1000 * (master_believable(hello->uptime_s, UPTIME_MOST) - 1));
-    master->begun_by =
-        e->now - (uptime > 0 ? uptime - quorum_drift(uptime, e->config.drift_ppm) : 0);
+    master->begun_by = entries_begun_by(e, hello);
     master->told_until = e->now + master_believable(hello->abstains, TIME_MOST);
     master->started = e->now - master_believable(hello->age, TIME_MOST);
     reckon_quarantine(e, master);

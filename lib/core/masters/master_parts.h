@@ -24,6 +24,8 @@ void entries_judge(struct engine *engine);
 void entries_forgive(struct engine *engine, struct master *master);
 /* The master is another process from now on; the promises of this one still count. */
 void entries_note_former(const struct engine *engine, struct master *master);
+/* The latest moment, by our clock, at which the process may have begun. */
+usec entries_begun_by(const struct engine *engine, const struct hello *hello);
 /* The process that answers is the same as before, and the subscription is to another one. */
 bool entries_is_subscribed_beside(const struct master *master, const struct hello *hello);
 /* Why the entry may not vote, by this hello; CAUSE_NONE: it may. */
