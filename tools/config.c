@@ -27,6 +27,7 @@ const char config_help[] =
     "    master  = redis://USER:PASSWORD@10.0.0.2:6379\n"
     "    master  = rediss://10.0.0.3:6379         # TLS; [::1]:6379 for IPv6\n"
     "    prefix  = app:                           # REDLOCK_PREFIX\n"
+    "    fleet   = jobs                           # REDLOCK_FLEET\n"
     "    spare   = 0                              # REDLOCK_SPARE\n"
     "    max_ttl = 30s                            # REDLOCK_MAX_TTL\n"
     "    label   = web-1                          # REDLOCK_LABEL\n"
@@ -64,7 +65,7 @@ static const char *origin_name(enum origin origin)
 static void show_place(struct text *out, const struct options *options, enum setting setting,
                        unsigned line)
 {
-    bool is_file = setting == SETTING_MASTER && options->nodes_file;
+    bool is_file = setting == SETTING_NODES && options->nodes_file;
     const char *key = settings_key(setting);
     switch (options->origin[setting]) {
     case ORIGIN_FILE:
@@ -75,7 +76,7 @@ static void show_place(struct text *out, const struct options *options, enum set
         break;
     case ORIGIN_OPTION:
         text_format(out, "--");
-        if (setting == SETTING_MASTER)
+        if (setting == SETTING_NODES)
             text_format(out, "nodes%s", is_file ? "-file" : "");
         else
             for (; *key; key++)
@@ -110,18 +111,14 @@ static void show_span(struct text *out, int64_t ms)
 static void show_value(struct text *out, const struct options *options, enum setting setting)
 {
     static const char *const defaults[SETTINGS] = {
-        [SETTING_PREFIX] = "",   [SETTING_LABEL] = "HOST:PID", [SETTING_TLS_VERIFY] = "full",
-        [SETTING_TLS_CA] = "",   [SETTING_TLS_CERT] = "",      [SETTING_TLS_KEY] = "",
-        [SETTING_TLS_NAME] = "", [SETTING_TLS_SNI] = ""};
-    const char *text = setting != SETTING_SPARE && setting != SETTING_MAX_TTL
-                           ? options_text(options, setting)
-                           : NULL;
+        [SETTING_LABEL] = "HOST:PID", [SETTING_TLS_VERIFY] = "full"};
+    const char *text = options->text[setting] ? options->text[setting] : defaults[setting];
     if (setting == SETTING_SPARE)
         text_format(out, "%d", options->spare);
     else if (setting == SETTING_MAX_TTL)
         show_span(out, options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS);
     else
-        text_format(out, "%s", text ? text : defaults[setting]);
+        text_format(out, "%s", text ? text : "");
 }
 
 /* ---- Output ------------------------------------------------------------- */
@@ -162,13 +159,13 @@ static void put_row(struct output *output, enum setting setting, const struct te
 static void put_list(struct output *output, const char *list)
 {
     const struct settings *settings = &output->options->settings;
-    bool in_file = output->options->origin[SETTING_MASTER] == ORIGIN_FILE;
+    bool in_file = output->options->origin[SETTING_NODES] == ORIGIN_FILE;
     const char *at = list + strspn(list, BETWEEN);
     for (unsigned i = 0; *at; i++, at += strspn(at, BETWEEN)) {
         struct text value = {0};
         size_t length = strcspn(at, BETWEEN);
         show_master(&value, at, length);
-        put_row(output, SETTING_MASTER, &value, in_file ? settings->master_line[i] : 0);
+        put_row(output, SETTING_NODES, &value, in_file ? settings->master_line[i] : 0);
         text_free(&value);
         at += length;
     }
@@ -182,7 +179,7 @@ static void put_nodes(struct output *output, redlock *client)
         struct text value = {0};
         if (redlock_node_get(client, i, &node) == REDLOCK_OK)
             text_format(&value, "%s", node.node);
-        put_row(output, SETTING_MASTER, &value, 0);
+        put_row(output, SETTING_NODES, &value, 0);
         text_free(&value);
     }
 }
@@ -195,8 +192,8 @@ static void put_all(struct output *output, redlock *client)
     else if (client)
         put_nodes(output, client);
     else
-        put_row(output, SETTING_MASTER, &(struct text){0}, 0);
-    for (int i = SETTING_PREFIX; i < SETTINGS; i++) {
+        put_row(output, SETTING_NODES, &(struct text){0}, 0);
+    for (int i = SETTING_SPARE; i < SETTINGS; i++) {
         struct text value = {0};
         show_value(&value, options, (enum setting)i);
         put_row(output, (enum setting)i, &value, 0);

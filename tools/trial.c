@@ -183,8 +183,9 @@ static bool open_client(struct trial *trial, const char *master)
     options.nodes = master;
     options.config = given->config; /* for TLS */
     options.spare = REDLOCK_ZERO;
-    options.label = given->label;
-    options.prefix = given->prefix;
+    options.label = given->text[SETTING_LABEL];
+    options.prefix = given->text[SETTING_PREFIX];
+    options.fleet = ""; /* one master is no list of it */
     options.max_ttl_ms = trial->max_ttl_ms;
     options.connect_timeout_ms = given->connect_timeout_ms;
     options.on_log = on_log;

@@ -44,77 +44,62 @@ void configured_free(struct configured *configured)
 
 /* ---- What is left open -------------------------------------------------- */
 
-/* Of a text, the empty one says "none"; of a number it says nothing. */
-static const char *variable_of(enum setting setting, bool may_be_empty)
+/* Of prefix, fleet and label, the empty one says "none"; of others it says nothing. */
+static const char *variable_of(enum setting setting)
 {
     const char *value = secure_getenv(settings_variable(setting));
+    bool may_be_empty = setting >= SETTING_PREFIX && setting < SETTING_TLS_CA;
     return value && (value[0] || may_be_empty) ? value : NULL;
 }
 
-static void complete_text(const struct configured *configured, enum setting setting,
-                          const char **text)
+/* Without options.config the settings of TLS alone may come from elsewhere. */
+static void complete_texts(struct configured *configured, redlock_options *options)
 {
-    if (!*text)
-        *text = variable_of(setting, true);
-    if (!*text)
-        *text = configured->file.value[setting];
+    const char **const texts[] = {
+#define ROW(name, key, ...) [SETTING_##name] = &options->key,
+        TEXT_SETTINGS(ROW)
+#undef ROW
+    };
+    for (int i = options->config ? SETTING_PREFIX : SETTING_TLS_CA; i < SETTINGS; i++) {
+        configured->says_tls |= i >= SETTING_TLS_CA && *texts[i];
+        if (!*texts[i])
+            *texts[i] = variable_of((enum setting)i);
+        if (!*texts[i])
+            *texts[i] = configured->file.value[i];
+    }
 }
 
-static redlock_code refuse_variable(enum setting setting, const char *wrong, char *why, size_t size)
+/* *option, if it is 0. */
+static redlock_code read_number(const struct configured *configured, enum setting setting,
+                                int64_t *option, char *why, size_t size)
 {
+    const char *variable = variable_of(setting);
+    char wrong[160];
+    if (*option)
+        return REDLOCK_OK;
+    *option = configured->file.number[setting];
+    if (!variable || settings_number(setting, variable, option, wrong, sizeof wrong))
+        return REDLOCK_OK;
     if (why && size)
         snprintf(why, size, "%s %s", settings_variable(setting), wrong);
     return REDLOCK_E_ARGUMENT;
 }
 
-static redlock_code complete_spare(const struct configured *configured, redlock_options *options,
-                                   char *why, size_t size)
-{
-    const char *variable = variable_of(SETTING_SPARE, false);
-    int64_t spare = configured->file.spare;
-    char wrong[160];
-    if (options->spare)
-        return REDLOCK_OK;
-    if (variable && !settings_spare(variable, &spare, wrong, sizeof wrong))
-        return refuse_variable(SETTING_SPARE, wrong, why, size);
-    options->spare = (int)spare;
-    return REDLOCK_OK;
-}
-
-static redlock_code complete_max_ttl(const struct configured *configured, redlock_options *options,
-                                     char *why, size_t size)
-{
-    const char *variable = variable_of(SETTING_MAX_TTL, false);
-    int64_t ms = configured->file.max_ttl_ms;
-    char wrong[160];
-    if (options->max_ttl_ms)
-        return REDLOCK_OK;
-    if (variable && !settings_max_ttl(variable, &ms, wrong, sizeof wrong))
-        return refuse_variable(SETTING_MAX_TTL, wrong, why, size);
-    options->max_ttl_ms = ms;
-    return REDLOCK_OK;
-}
-
 redlock_code configured_read(struct configured *configured, redlock_options *options, char *why,
                              size_t why_size)
 {
+    redlock_code code = REDLOCK_OK;
+    int64_t spare = options->spare;
     *configured = (struct configured){0};
-    if (!options->config)
-        return REDLOCK_OK;
-    redlock_code code = read_file(configured, options->config, why, why_size);
-    if (!code)
-        code = complete_spare(configured, options, why, why_size);
-    if (!code)
-        code = complete_max_ttl(configured, options, why, why_size);
-    complete_text(configured, SETTING_PREFIX, &options->prefix);
-    complete_text(configured, SETTING_LABEL, &options->label);
+    if (options->config)
+        code = read_file(configured, options->config, why, why_size);
+    if (options->config && !code)
+        code = read_number(configured, SETTING_SPARE, &spare, why, why_size);
+    if (options->config && !code)
+        code = read_number(configured, SETTING_MAX_TTL, &options->max_ttl_ms, why, why_size);
+    options->spare = (int)spare;
+    complete_texts(configured, options);
     return code;
-}
-
-void configured_tls(const struct configured *configured, const char *said[TLS_SETTINGS])
-{
-    for (int i = 0; i < TLS_SETTINGS; i++)
-        said[i] = configured->file.value[SETTING_TLS_CA + i];
 }
 
 void configured_place(const struct configured *configured, char *why, size_t why_size)

@@ -10,6 +10,7 @@
 struct configured {
     struct settings file; /* says nothing without options.config */
     const char *path;     /* NULL: there is no file */
+    bool says_tls;        /* the options did, before they were completed */
 };
 
 /* Reads the file that options.config asks for, and completes the options.  They point into
@@ -17,9 +18,6 @@ struct configured {
 redlock_code configured_read(struct configured *configured, redlock_options *options, char *why,
                              size_t why_size);
 void configured_free(struct configured *configured);
-
-/* Of the file; NULL: it says nothing. */
-void configured_tls(const struct configured *configured, const char *said[TLS_SETTINGS]);
 
 /* Puts file and line before a complaint about a master of the file. */
 void configured_place(const struct configured *configured, char *why, size_t why_size);

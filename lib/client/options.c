@@ -137,7 +137,7 @@ static redlock_code read_texts(redlock *client, struct engine_config *config,
 
 static redlock_code read_fleet(redlock *client, const redlock_options *o, char *why, size_t size)
 {
-    if (!o->fleet)
+    if (!o->fleet || !o->fleet[0])
         return REDLOCK_OK;
     if (strlen(o->fleet) >= REDLOCK_NAME_MAX)
         return refuse_options(why, size, REDLOCK_E_ARGUMENT, "fleet is longer than a name may be");
@@ -210,19 +210,6 @@ static redlock_code read_nodes(redlock *client, const redlock_options *o,
 
 /* ---- TLS ----------------------------------------------------------------- */
 
-static void read_tls_environment(const char *said[TLS_SETTINGS])
-{
-    static const char *const variables[TLS_SETTINGS] = {
-        [TLS_CA] = "REDLOCK_TLS_CA",   [TLS_CERT] = "REDLOCK_TLS_CERT",
-        [TLS_KEY] = "REDLOCK_TLS_KEY", [TLS_NAME] = "REDLOCK_TLS_NAME",
-        [TLS_SNI] = "REDLOCK_TLS_SNI", [TLS_VERIFY] = "REDLOCK_TLS_VERIFY",
-    };
-    for (int i = 0; i < TLS_SETTINGS; i++) {
-        const char *value = secure_getenv(variables[i]);
-        said[i] = value && *value ? value : NULL;
-    }
-}
-
 static bool any_wants_tls(const redlock *client)
 {
     for (unsigned i = 0; i < client->masters; i++)
@@ -231,34 +218,21 @@ static bool any_wants_tls(const redlock *client)
     return false;
 }
 
-static bool any_is_said(const char *const said[TLS_SETTINGS])
-{
-    for (int i = 0; i < TLS_SETTINGS; i++)
-        if (said[i])
-            return true;
-    return false;
-}
-
 /* Of the list, of the options, of the environment, of the settings: what is said first counts. */
 static redlock_code read_tls_options(redlock *client, const redlock_options *o,
                                      const struct configured *configured, char *why, size_t size)
 {
-    const char *environment[TLS_SETTINGS], *file[TLS_SETTINGS];
-    const char *const options[TLS_SETTINGS] = {
+    const char *const said[TLS_SETTINGS] = {
         [TLS_CA] = o->tls_ca,     [TLS_CERT] = o->tls_cert, [TLS_KEY] = o->tls_key,
         [TLS_NAME] = o->tls_name, [TLS_SNI] = o->tls_sni,   [TLS_VERIFY] = o->tls_verify,
     };
     int masters = (int)client->masters;
-    if (any_is_said(options) && !any_wants_tls(client))
+    if (configured->says_tls && !any_wants_tls(client))
         return refuse_options(
             why, size, REDLOCK_E_ARGUMENT,
             "there are settings of TLS, but no master of the list is a rediss://: write "
             "that for a port that speaks TLS, or leave them out");
-    read_tls_environment(environment);
-    configured_tls(configured, file);
-    if (!addresses_complete(client->addresses, masters, options) ||
-        !addresses_complete(client->addresses, masters, environment) ||
-        !addresses_complete(client->addresses, masters, file))
+    if (!addresses_complete(client->addresses, masters, said))
         return REDLOCK_E_MEMORY;
     return addresses_check(client->addresses, masters, why, size) ? REDLOCK_OK : REDLOCK_E_NODES;
 }

@@ -16,26 +16,15 @@
 
 #define FILE_MAX   65536
 #define MAX_TTL_MS (INT64_C(24) * 3600 * 1000)
-#define KEYS                                                                                       \
-    "master, prefix, spare, max_ttl, label, tls_ca, tls_cert, tls_key, tls_name, tls_sni or "      \
-    "tls_verify"
 
 static const struct row {
     const char *key, *variable;
     const char *example; /* what to write */
     bool may_be_empty;
 } rows[SETTINGS] = {
-    [SETTING_MASTER] = {"master", "REDLOCK_NODES", "10.0.0.1:6379", false},
-    [SETTING_PREFIX] = {"prefix", "REDLOCK_PREFIX", "app:", true},
-    [SETTING_SPARE] = {"spare", "REDLOCK_SPARE", "0", false},
-    [SETTING_MAX_TTL] = {"max_ttl", "REDLOCK_MAX_TTL", "30s", false},
-    [SETTING_LABEL] = {"label", "REDLOCK_LABEL", "web-1", true},
-    [SETTING_TLS_CA] = {"tls_ca", "REDLOCK_TLS_CA", "/etc/redlock/ca.pem", false},
-    [SETTING_TLS_CERT] = {"tls_cert", "REDLOCK_TLS_CERT", "/etc/redlock/client.pem", false},
-    [SETTING_TLS_KEY] = {"tls_key", "REDLOCK_TLS_KEY", "/etc/redlock/client.key", false},
-    [SETTING_TLS_NAME] = {"tls_name", "REDLOCK_TLS_NAME", "redis.example.org", false},
-    [SETTING_TLS_SNI] = {"tls_sni", "REDLOCK_TLS_SNI", "redis.example.org", true},
-    [SETTING_TLS_VERIFY] = {"tls_verify", "REDLOCK_TLS_VERIFY", "full", false},
+#define ROW(name, key, ...) {#key, "REDLOCK_" #name, __VA_ARGS__},
+    ALL_SETTINGS(ROW)
+#undef ROW
 };
 
 const char *settings_key(enum setting setting)
@@ -159,33 +148,27 @@ static bool check_bytes(struct place *place, size_t length)
 
 /* ---- Values ------------------------------------------------------------- */
 
-static bool read_count(const char *text, int64_t most, int64_t *count)
+static bool is_count(const char *text)
 {
     size_t length = strlen(text);
-    *count = length > 0 && length < 10 && strspn(text, "0123456789") == length
-                 ? strtoll(text, NULL, 10)
-                 : -1;
-    return *count >= 0 && *count <= most;
+    return length > 0 && length < 10 && strspn(text, "0123456789") == length;
 }
 
-bool settings_spare(const char *text, int64_t *spare, char *why, size_t why_size)
-{
-    if (read_count(text, SETTINGS_MASTERS_MAX - 1, spare))
-        return true;
-    snprintf(why, why_size, "is not a number of masters from 0 to %d", SETTINGS_MASTERS_MAX - 1);
-    return false;
-}
-
-bool settings_max_ttl(const char *text, int64_t *ms, char *why, size_t why_size)
+bool settings_number(enum setting setting, const char *text, int64_t *number, char *why,
+                     size_t why_size)
 {
     char what[160];
-    if (!span_parse(text, ms, what, sizeof what))
+    if (setting == SETTING_MAX_TTL && !span_parse(text, number, what, sizeof what)) {
         snprintf(why, why_size, "is no duration with a unit from 1ms to 24h");
-    else if (*ms < 1 || *ms > MAX_TTL_MS)
+        return false;
+    }
+    if (setting == SETTING_MAX_TTL) {
         snprintf(why, why_size, "is not from 1ms to 24h");
-    else
-        return true;
-    return false;
+        return *number >= 1 && *number <= MAX_TTL_MS;
+    }
+    snprintf(why, why_size, "is not a number of masters from 0 to %d", SETTINGS_MASTERS_MAX - 1);
+    *number = is_count(text) ? strtoll(text, NULL, 10) : -1;
+    return *number >= 0 && *number < SETTINGS_MASTERS_MAX;
 }
 
 static bool is_label(const char *text)
@@ -235,32 +218,35 @@ static bool note_masters(const struct place *place, const char *text)
 
 static bool check_value(const struct place *place, enum setting setting, const char *text)
 {
-    struct settings *settings = place->settings;
     char why[160];
+    bool right = true;
     switch (setting) {
-    case SETTING_MASTER:
+    case SETTING_NODES:
         return note_masters(place, text);
     case SETTING_SPARE:
-        return settings_spare(text, &settings->spare, why, sizeof why) ||
-               complain_at(place, "spare %s; write spare = 0, or how many may be wrong", why);
     case SETTING_MAX_TTL:
-        return settings_max_ttl(text, &settings->max_ttl_ms, why, sizeof why) ||
-               complain_at(place, "max_ttl %s; write max_ttl = 30s", why);
+        right = settings_number(setting, text, &place->settings->number[setting], why, sizeof why);
+        break;
     case SETTING_LABEL:
-        return is_label(text) ||
-               complain_at(place,
-                           "label is not printable ASCII without spaces, at most %d bytes; "
-                           "write label = web-1",
-                           SETTINGS_LABEL_MAX);
+        right = is_label(text);
+        snprintf(why, sizeof why, "is not printable ASCII without spaces, at most %d bytes",
+                 SETTINGS_LABEL_MAX);
+        break;
     case SETTING_PREFIX:
-        return strlen(text) <= SETTINGS_PREFIX_MAX ||
-               complain_at(place, "prefix is longer than a name may be; write prefix = app:");
+    case SETTING_FLEET:
+        right = strlen(text) <= SETTINGS_PREFIX_MAX;
+        snprintf(why, sizeof why, "is longer than a name may be");
+        break;
     case SETTING_TLS_VERIFY:
-        return strcmp(text, "full") == 0 || strcmp(text, "none") == 0 ||
-               complain_at(place, "tls_verify is neither full nor none; write tls_verify = full");
+        right = strcmp(text, "full") == 0 || strcmp(text, "none") == 0;
+        snprintf(why, sizeof why, "is neither full nor none");
+        break;
     default:
-        return true;
+        break;
     }
+    const struct row *row = &rows[setting];
+    return right ||
+           complain_at(place, "%s %s; write %s = %s", row->key, why, row->key, row->example);
 }
 
 /* ---- Lines -------------------------------------------------------------- */
@@ -313,7 +299,11 @@ static enum setting find_key(const struct place *place, const char *key)
         if (is_like(key, rows[i].key))
             like = i;
     }
-    complain_at(place, "there is no such key; write %s", like < 0 ? KEYS : rows[like].key);
+#define ROW(name, key, ...) ", " #key
+    static const char keys[] = ALL_SETTINGS(ROW);
+#undef ROW
+    complain_at(place, "there is no such key; write %s%s", like < 0 ? "one of " : "",
+                like < 0 ? keys + 2 : rows[like].key);
     return SETTINGS;
 }
 
@@ -332,14 +322,14 @@ static bool take_line(const struct place *place, char *line)
     if (setting == SETTINGS)
         return false;
     char *value = trim(sign + 1);
-    if (settings->value[setting] && setting != SETTING_MASTER)
+    if (settings->value[setting] && setting != SETTING_NODES)
         return complain_at(place, "%s stands in line %u, too; write it once", rows[setting].key,
                            settings->line[setting]);
     if (!check_text(place, setting, value) || !check_value(place, setting, value))
         return false;
     if (!settings->value[setting])
         settings->line[setting] = place->line;
-    settings->value[setting] = setting == SETTING_MASTER ? settings->list : value;
+    settings->value[setting] = setting == SETTING_NODES ? settings->list : value;
     return true;
 }
 
@@ -362,7 +352,7 @@ static bool check_tls(struct place *place)
 static bool check_spare(struct place *place)
 {
     const struct settings *settings = place->settings;
-    long long spare = settings->spare;
+    long long spare = settings->number[SETTING_SPARE];
     place->line = settings->line[SETTING_SPARE];
     return !spare || !settings->masters || settings->masters >= spare + 3 ||
            complain_at(place,

@@ -22,20 +22,29 @@
 #define SETTINGS_LABEL_MAX   64
 #define SETTINGS_PREFIX_MAX  1023
 
-/* A further setting is a line here, and a row in settings.c. */
+/* Each setting, in one place: its name, its key, what to write, and whether it may be empty.  The
+ * variable REDLOCK_NAME goes before it.  Texts are last, and of those TLS. */
+#define TEXT_SETTINGS(X)                                                                           \
+    X(PREFIX, prefix, "app:", true)                                                                \
+    X(FLEET, fleet, "jobs", true)                                                                  \
+    X(LABEL, label, "web-1", true)                                                                 \
+    X(TLS_CA, tls_ca, "/etc/redlock/ca.pem", false)                                                \
+    X(TLS_CERT, tls_cert, "/etc/redlock/client.pem", false)                                        \
+    X(TLS_KEY, tls_key, "/etc/redlock/client.key", false)                                          \
+    X(TLS_NAME, tls_name, "redis.example.org", false)                                              \
+    X(TLS_SNI, tls_sni, "redis.example.org", true)                                                 \
+    X(TLS_VERIFY, tls_verify, "full", false)
+#define ALL_SETTINGS(X)                                                                            \
+    X(NODES, master, "10.0.0.1:6379", false)                                                       \
+    X(SPARE, spare, "0", false)                                                                    \
+    X(MAX_TTL, max_ttl, "30s", false)                                                              \
+    TEXT_SETTINGS(X)
+
 enum setting {
-    SETTING_MASTER,
-    SETTING_PREFIX,
-    SETTING_SPARE,
-    SETTING_MAX_TTL,
-    SETTING_LABEL,
-    SETTING_TLS_CA,
-    SETTING_TLS_CERT,
-    SETTING_TLS_KEY,
-    SETTING_TLS_NAME,
-    SETTING_TLS_SNI,
-    SETTING_TLS_VERIFY,
-    SETTINGS
+#define ROW(name, ...) SETTING_##name,
+    ALL_SETTINGS(ROW)
+#undef ROW
+        SETTINGS
 };
 
 struct settings {
@@ -45,8 +54,8 @@ struct settings {
     char *list;                  /* the masters, as redlock_options.nodes wants them */
     unsigned masters;
     unsigned master_line[SETTINGS_MASTERS_MAX];
-    int64_t spare, max_ttl_ms; /* 0: the file says nothing */
-    bool others_read;          /* a password is in it, and every user may read it */
+    int64_t number[SETTINGS]; /* spare, and max_ttl in ms; 0: the file says nothing */
+    bool others_read;         /* a password is in it, and every user may read it */
 };
 
 /* SHORT: this machine lacked memory or a descriptor, and the file may be right. */
@@ -66,8 +75,8 @@ const char *settings_variable(enum setting setting);
 /* The line of a complaint about the list that begins "master 3, ..."; 0: it is about none. */
 unsigned settings_line_of(const struct settings *settings, const char *complaint);
 
-/* Whether these values can be; false with the end of a sentence in `why`.  For the variables. */
-bool settings_spare(const char *text, int64_t *spare, char *why, size_t why_size);
-bool settings_max_ttl(const char *text, int64_t *ms, char *why, size_t why_size);
+/* Reads spare or max_ttl, of a variable, too; false with the end of a sentence in `why`. */
+bool settings_number(enum setting setting, const char *text, int64_t *number, char *why,
+                     size_t why_size);
 
 #endif

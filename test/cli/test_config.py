@@ -1,5 +1,6 @@
 """The file of settings, `redlock config`, and what `run` hands on of both."""
 
+import json
 import os
 import subprocess
 import unittest
@@ -38,7 +39,7 @@ class Settings(FileCase, Case):
 
     def test_what_goes_before_what(self):
         path = self.write("master = a:1\nmaster = [::1]:2, rediss://c\nprefix = file:\nspare = 1\n"
-                          "max_ttl = 1m\nlabel = f\ntls_ca = /ca\nmaster = d:1\n")
+                          "max_ttl = 1m\nlabel = f\ntls_ca = /ca\nmaster = d:1\nfleet = f\n")
         shown = self.shown("--config", path)
         self.assertEqual(shown["prefix"], ("file:", f"{path}:3"))
         self.assertEqual(shown["spare"], ("1", f"{path}:4"))
@@ -46,19 +47,24 @@ class Settings(FileCase, Case):
         self.assertEqual(shown["label"], ("f", f"{path}:6"))
         self.assertEqual(shown["tls_ca"], ("/ca", f"{path}:7"))
         self.assertEqual(shown["master"], ("d:1", f"{path}:8"))
+        self.assertEqual(shown["fleet"], ("f", f"{path}:9"))
         env = {"REDLOCK_CONFIG": path, "REDLOCK_PREFIX": "env:", "REDLOCK_SPARE": "0",
                "REDLOCK_MAX_TTL": "2500ms", "REDLOCK_LABEL": "e", "REDLOCK_TLS_CA": "/env",
-               "REDLOCK_NODES": "redis://e"}
+               "REDLOCK_NODES": "redis://e", "REDLOCK_FLEET": "e"}
         shown = self.shown(**env)
         self.assertEqual({key: value for key, (value, _) in shown.items() if value},
                          {"master": "redis://e", "prefix": "env:", "spare": "0", "max_ttl": "2500ms",
-                          "label": "e", "tls_ca": "/env", "tls_verify": "full"})
+                          "fleet": "e", "label": "e", "tls_ca": "/env", "tls_verify": "full"})
         self.assertEqual(shown["max_ttl"][1], "REDLOCK_MAX_TTL")
-        shown = self.shown("--prefix", "o:", "--spare", "0", "--max-ttl", "3s", "--label", "o", "--nodes",
-                           "redis://o", **env)
+        shown = self.shown("--prefix", "o:", "--spare", "0", "--max-ttl", "3s", "--label", "o", "--fleet",
+                           "o", "--nodes", "redis://o", **env)
         self.assertEqual(shown["max_ttl"], ("3s", "--max-ttl"))
         self.assertEqual(shown["master"], ("redis://o", "--nodes"))
-        self.assertEqual(self.shown("--config", path, REDLOCK_PREFIX="")["prefix"], ("", "REDLOCK_PREFIX"))
+        self.assertEqual(shown["fleet"], ("o", "--fleet"))
+        for key in ("prefix", "fleet", "label"):
+            variable = f"REDLOCK_{key.upper()}"
+            self.assertEqual(self.shown("--config", path, **{variable: ""})[key], ("", variable))
+        self.assertEqual(self.shown("--config", path, REDLOCK_TLS_CA="")["tls_ca"], ("/ca", f"{path}:7"))
 
     def test_without_a_file_the_defaults_count(self):
         shown = self.shown("--config", "/dev/null")
@@ -81,6 +87,7 @@ class Settings(FileCase, Case):
         self.refused("spare = 0\nmax-ttl = 30s", 2, "there is no such key; write max_ttl")
         self.refused("spare = x", 1, "write spare = 0")
         self.refused("prefix = 'a'", 1, "quotes")
+        self.refused("\nfleet = " + 1024 * "a", 2, "fleet is longer than a name may be; write fleet = jobs")
         self.refused("\ufeffspare = 0", 1, "byte order mark")
         self.refused(f"{SECRET}\n", 1, "write key = value")
         self.refused(f"master = redis://:{SECRET}@a:1\nmaster = a:1", 2, "the same place as master 1")
@@ -156,6 +163,17 @@ class HandedOn(FileCase, ClusterCase):
         self.check("--config", "redlock.conf", "--prefix", "x:", "--spare", "0", "--max-ttl", "15s",
                    "--label", "y")
         self.check("--config", "redlock.conf", REDLOCK_PREFIX="x:", REDLOCK_SPARE="0", REDLOCK_LABEL="y")
+
+    def test_the_fleet_is_handed_on(self):
+        masters = " ".join(self.list_of_masters().split())
+        path = self.write(f"master = {masters}\nfleet = of-file\n")
+        inner = [self.name, "--", "sh", "-c", '"$REDLOCK" config --json']
+        for arguments, env, fleet in (((), {}, "of-file"), (("--fleet", "o"), {}, "o"),
+                                      ((), {"REDLOCK_FLEET": "e"}, "e"),
+                                      (("--fleet", ""), {"REDLOCK_FLEET": "e"}, "")):
+            told = self.redlock("--config", path, *arguments, "run", *inner, status=0, env=self.env(**env))
+            rows = {row["key"]: row for row in json.loads(told.out)["settings"]}
+            self.assertEqual((rows["fleet"]["value"], rows["fleet"]["from"]), (fleet, "REDLOCK_FLEET"))
 
     def test_the_key_has_the_prefix_of_the_file(self):
         masters = " ".join(self.list_of_masters().split())

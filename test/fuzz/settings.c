@@ -21,8 +21,10 @@ static void want(bool holds)
 
 static void see_settings(const struct settings *settings)
 {
-    want(settings->spare >= 0 && settings->spare < SETTINGS_MASTERS_MAX);
-    want(settings->max_ttl_ms >= 0 && settings->max_ttl_ms <= INT64_C(24) * 3600 * 1000);
+    want(settings->number[SETTING_SPARE] >= 0 &&
+         settings->number[SETTING_SPARE] < SETTINGS_MASTERS_MAX);
+    want(settings->number[SETTING_MAX_TTL] >= 0 &&
+         settings->number[SETTING_MAX_TTL] <= INT64_C(24) * 3600 * 1000);
     want(settings->masters <= SETTINGS_MASTERS_MAX);
     for (int i = 0; i < SETTINGS; i++)
         want(!settings->value[i] || (settings->line[i] > 0 && strlen(settings->value[i]) < 65536));

@@ -210,6 +210,10 @@ CASE(test_settings_from_a_file)
     options.prefix = NULL;
     holds_with(&options, "", "option");
     unsetenv("REDLOCK_PREFIX");
+    char fleet[REDLOCK_NAME_MAX + 1] = "";
+    setenv("REDLOCK_FLEET", memset(fleet, 'f', REDLOCK_NAME_MAX), 1);
+    refuse(&options, REDLOCK_E_ARGUMENT, "fleet is longer than a name may be");
+    unsetenv("REDLOCK_FLEET");
     options.config = "";
     setenv("REDLOCK_CONFIG", path, 1);
     holds_with(&options, "file:", "option");

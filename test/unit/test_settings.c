@@ -63,21 +63,22 @@ TEST(each_setting_is_read)
               "master = 10.0.0.1:6379 [::1]:6379\n"
               "master = rediss://10.0.0.2, redis://u:p#q@10.0.0.3 # the last\n"
               "\n"
-              "prefix=app:\n"
+              "prefix=app:\nfleet = jobs\n"
               "  spare =\t1\n"
               "max_ttl = 1.5m\n"
               "label = web-1\n"
               "tls_ca = /ca\ntls_cert = /cert\ntls_key = /key\n"
               "tls_name = host\ntls_sni =\ntls_verify = full");
-    assert_string_equal(settings.value[SETTING_MASTER],
+    assert_string_equal(settings.value[SETTING_NODES],
                         "10.0.0.1:6379 [::1]:6379 rediss://10.0.0.2, redis://u:p#q@10.0.0.3");
     assert_int_equal(settings.masters, 4);
     assert_int_equal(settings.master_line[0], 2);
     assert_int_equal(settings.master_line[2], 3);
     assert_string_equal(settings.value[SETTING_PREFIX], "app:");
     assert_int_equal(settings.line[SETTING_PREFIX], 5);
-    assert_int_equal(settings.spare, 1);
-    assert_int_equal(settings.max_ttl_ms, 90000);
+    assert_string_equal(settings.value[SETTING_FLEET], "jobs");
+    assert_int_equal(settings.number[SETTING_SPARE], 1);
+    assert_int_equal(settings.number[SETTING_MAX_TTL], 90000);
     assert_string_equal(settings.value[SETTING_LABEL], "web-1");
     assert_string_equal(settings.value[SETTING_TLS_CA], "/ca");
     assert_string_equal(settings.value[SETTING_TLS_CERT], "/cert");
@@ -115,7 +116,7 @@ TEST(wrong_lines_say_what_to_write)
     } wrong[] = {
         {"spare = 1\nmax-ttl = 30s\n", 2, "there is no such key; write max_ttl"},
         {"MaxTTL = 30s", 1, "write max_ttl"},
-        {"password = hunter2", 1, "there is no such key; write master, prefix, spare"},
+        {"password = hunter2", 1, "there is no such key; write one of master, spare, max_ttl"},
         {"= 1", 1, "there is no such key"},
         {"[redlock]", 1, "no setting; write key = value"},
         {"\n\nspare 1", 3, "no setting; write key = value"},
@@ -136,6 +137,8 @@ TEST(wrong_lines_say_what_to_write)
          "b",
          1, "printable ASCII without spaces"},
         {"prefix = a\x1b[1m", 1, "a control character"},
+        {"fleet = 'jobs'", 1, "write fleet = jobs without them"},
+        {"fleet = a\nFleet = b", 2, "write fleet"},
         {"prefix = a\rspare = 1", 1, "a control character"},
         {"tls_verify = no", 1, "neither full nor none"},
         {"master = a:1\ntls_ca = /ca", 2, "no master is one; write master = rediss://"},
@@ -174,7 +177,11 @@ TEST(limits)
     memset(text + 9, 'x', SETTINGS_PREFIX_MAX);
     read_text(text);
     text[9 + SETTINGS_PREFIX_MAX] = 'x';
-    is_refused(text, 1, "longer than a name");
+    is_refused(text, 1, "prefix is longer than a name may be; write prefix = app:");
+    memcpy(text, " fleet = ", 9);
+    is_refused(text, 1, "fleet is longer than a name may be; write fleet = jobs");
+    text[9 + SETTINGS_PREFIX_MAX] = '\0';
+    read_text(text);
     char label[] = "label = "
                    "0123456789012345678901234567890123456789012345678901234567890123";
     read_text(label);
@@ -237,6 +244,7 @@ TEST(keys_have_variables)
 {
     assert_string_equal(settings_key(SETTING_MAX_TTL), "max_ttl");
     assert_string_equal(settings_variable(SETTING_MAX_TTL), "REDLOCK_MAX_TTL");
+    assert_string_equal(settings_variable(SETTING_NODES), "REDLOCK_NODES");
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "option_file.h"
-#include "option_values.h"
+#include "misuse.h"
 
 static const char *from_environment(const char *variable)
 {
@@ -12,18 +12,13 @@ static const char *from_environment(const char *variable)
     return value && value[0] ? value : NULL;
 }
 
-static int ask_for_spare(struct options *options)
+static int ask_for_number(const struct options *options, enum setting setting, int64_t *number)
 {
-    const char *spare = from_environment("REDLOCK_SPARE");
-    return spare && options->spare < 0 ? option_take_spare(options, "REDLOCK_SPARE", spare) : GO_ON;
-}
-
-static int ask_for_max_ttl(struct options *options)
-{
-    const char *max_ttl = from_environment("REDLOCK_MAX_TTL");
-    if (options->max_ttl_ms > 0 || !max_ttl)
-        return GO_ON;
-    return option_take_span(options, "REDLOCK_MAX_TTL", max_ttl, false, &options->max_ttl_ms);
+    const char *variable = settings_variable(setting), *text = from_environment(variable);
+    char why[160];
+    if (text && !settings_number(setting, text, number, why, sizeof why))
+        return misuse(options, "%s: '%s' %s", variable, text, why);
+    return GO_ON;
 }
 
 static int ask_for_nodes(struct options *options)
@@ -37,21 +32,26 @@ static int ask_for_nodes(struct options *options)
     return GO_ON;
 }
 
+/* An empty one is none, whatever the file says; not so of TLS, as in the library. */
+static void ask_for_texts(struct options *options)
+{
+    for (int i = SETTING_PREFIX; i < SETTINGS; i++) {
+        const char *value = getenv(settings_variable((enum setting)i));
+        if (!options->text[i] && value && (value[0] || i < SETTING_TLS_CA))
+            options->text[i] = value;
+    }
+}
+
 static int ask_for_all(struct options *options)
 {
+    int64_t spare = options->spare;
     int status = ask_for_nodes(options);
-    if (status == GO_ON)
-        status = ask_for_spare(options);
-    if (status == GO_ON)
-        status = ask_for_max_ttl(options);
-    if (!options->prefix)
-        options->prefix =
-            getenv("REDLOCK_PREFIX"); /* an empty one is none, whatever the file says */
-    if (!options->label)
-        options->label = getenv("REDLOCK_LABEL");
-    options->fleet = getenv("REDLOCK_FLEET");
-    if (options->fleet && !options->fleet[0])
-        options->fleet = NULL;
+    if (status == GO_ON && spare < 0)
+        status = ask_for_number(options, SETTING_SPARE, &spare);
+    if (status == GO_ON && !options->max_ttl_ms)
+        status = ask_for_number(options, SETTING_MAX_TTL, &options->max_ttl_ms);
+    options->spare = (int)spare;
+    ask_for_texts(options);
     return status;
 }
 

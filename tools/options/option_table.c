@@ -8,6 +8,7 @@
 #define IN(field)               .at = offsetof(struct options, field)
 #define FLAG(field)             .kind = OPTION_FLAG, IN(field)
 #define TEXT(field)             .kind = OPTION_TEXT, IN(field)
+#define SETTING(name)           TEXT(text[SETTING_##name])
 #define SPAN(field)             .kind = OPTION_SPAN, IN(field)
 #define SPAN_ABOVE_0(field)     .kind = OPTION_SPAN_ABOVE_0, IN(field)
 #define SPAN_OR_FOREVER(field)  .kind = OPTION_SPAN_OR_FOREVER, IN(field)
@@ -21,16 +22,17 @@ static const struct option_row rows[] = {
     {"config", FOR_ALL, TEXT(config)},
     {"max-ttl", FOR_ALL, SPAN_ABOVE_0(max_ttl_ms)},
     {"spare", FOR_ALL, OWN(SPARE)},
-    {"prefix", FOR_ALL, TEXT(prefix)},
-    {"label", FOR_ALL, TEXT(label)},
+    {"prefix", FOR_ALL, SETTING(PREFIX)},
+    {"fleet", FOR_ALL, SETTING(FLEET)},
+    {"label", FOR_ALL, SETTING(LABEL)},
     {"request-timeout", FOR_ALL, SPAN_ABOVE_0(request_timeout_ms)},
     {"connect-timeout", FOR_ALL, SPAN_ABOVE_0(connect_timeout_ms)},
-    {"tls-ca", FOR_ALL, TEXT(tls_ca)},
-    {"tls-cert", FOR_ALL, TEXT(tls_cert)},
-    {"tls-key", FOR_ALL, TEXT(tls_key)},
-    {"tls-name", FOR_ALL, TEXT(tls_name)},
-    {"tls-sni", FOR_ALL, TEXT(tls_sni)},
-    {"tls-verify", FOR_ALL, TEXT(tls_verify)},
+    {"tls-ca", FOR_ALL, SETTING(TLS_CA)},
+    {"tls-cert", FOR_ALL, SETTING(TLS_CERT)},
+    {"tls-key", FOR_ALL, SETTING(TLS_KEY)},
+    {"tls-name", FOR_ALL, SETTING(TLS_NAME)},
+    {"tls-sni", FOR_ALL, SETTING(TLS_SNI)},
+    {"tls-verify", FOR_ALL, SETTING(TLS_VERIFY)},
     {"json", FOR_ALL, FLAG(json)},
     {"quiet", FOR_ALL, FLAG(quiet), .letter = 'q'},
     {"verbose", FOR_ALL, FLAG(verbose), .letter = 'v'},

@@ -14,27 +14,18 @@ static void *place_of(struct options *options, const struct option_row *row)
 
 /* ---- spans of time ------------------------------------------------------ */
 
-int option_take_span(const struct options *options, const char *what, const char *text,
-                     bool may_be_forever, int64_t *ms)
-{
-    char why[200];
-    if (!span_parse(text, ms, why, sizeof(why)))
-        return misuse(options, "%s: '%s' %s", what, text, why);
-    if (*ms == INT64_MAX && !may_be_forever)
-        return misuse(options, "%s: cannot be forever", what);
-    return GO_ON;
-}
-
 /* Where 0 would silently mean "the default" it is refused. */
 static int take_span(struct options *options, const struct option_row *row, const char *text)
 {
-    char what[32] = "--";
+    char why[200];
     int64_t *ms = place_of(options, row);
-    strncat(what, row->name, sizeof(what) - 3);
-    int status = option_take_span(options, what, text, row->kind == OPTION_SPAN_OR_FOREVER, ms);
-    if (status == GO_ON && *ms == 0 && row->kind == OPTION_SPAN_ABOVE_0)
-        return misuse(options, "%s: must be more than 0", what);
-    return status;
+    if (!span_parse(text, ms, why, sizeof(why)))
+        return misuse(options, "--%s: '%s' %s", row->name, text, why);
+    if (*ms == INT64_MAX && row->kind != OPTION_SPAN_OR_FOREVER)
+        return misuse(options, "--%s: cannot be forever", row->name);
+    if (*ms == 0 && row->kind == OPTION_SPAN_ABOVE_0)
+        return misuse(options, "--%s: must be more than 0", row->name);
+    return GO_ON;
 }
 
 /* ---- numbers ------------------------------------------------------------ */
@@ -55,12 +46,12 @@ static int take_number(struct options *options, const struct option_row *row, co
     return GO_ON;
 }
 
-int option_take_spare(struct options *options, const char *what, const char *text)
+static int take_spare(struct options *options, const char *text)
 {
     int64_t spare;
-    if (!read_number(text, 0, REDLOCK_MASTERS_MAX - 1, &spare))
-        return misuse(options, "%s: '%s' is not a number of masters from 0 to %d", what, text,
-                      REDLOCK_MASTERS_MAX - 1);
+    char why[160];
+    if (!settings_number(SETTING_SPARE, text, &spare, why, sizeof why))
+        return misuse(options, "--spare: '%s' %s", text, why);
     options->spare = (int)spare;
     return GO_ON;
 }
@@ -124,7 +115,7 @@ int option_take(struct options *options, const struct option_row *row, const cha
     case OPTION_NUMBER:
         return take_number(options, row, text);
     case OPTION_SPARE:
-        return option_take_spare(options, "--spare", text);
+        return take_spare(options, text);
     case OPTION_SHARED:
         return take_shared(options, text);
     case OPTION_PERMITS:

@@ -10,9 +10,4 @@
 /* GO_ON, or the exit status after an error message.  `text` is NULL without a value. */
 int option_take(struct options *options, const struct option_row *row, const char *text);
 
-/* For the environment too; `what` is the option or the variable as the user wrote it. */
-int option_take_span(const struct options *options, const char *what, const char *text,
-                     bool may_be_forever, int64_t *ms);
-int option_take_spare(struct options *options, const char *what, const char *text);
-
 #endif

@@ -238,12 +238,11 @@ int options_parse(struct options *options, const struct command *commands, int a
 
 void options_of_tls(const struct options *options, redlock_options *settings)
 {
-    settings->tls_ca = options->tls_ca;
-    settings->tls_cert = options->tls_cert;
-    settings->tls_key = options->tls_key;
-    settings->tls_name = options->tls_name;
-    settings->tls_sni = options->tls_sni;
-    settings->tls_verify = options->tls_verify;
+#define ROW(name, key, ...)                                                                        \
+    if (SETTING_##name >= SETTING_TLS_CA && options->origin[SETTING_##name] == ORIGIN_OPTION)      \
+        settings->key = options->text[SETTING_##name];
+    TEXT_SETTINGS(ROW)
+#undef ROW
 }
 
 /* The library reads the masters of the file itself: its complaint has their line, and a new login
@@ -251,12 +250,12 @@ void options_of_tls(const struct options *options, redlock_options *settings)
 redlock_options options_of_client(const struct options *options)
 {
     redlock_options settings = {.size = sizeof(redlock_options)};
-    settings.nodes = options->origin[SETTING_MASTER] == ORIGIN_FILE ? NULL : options->nodes;
+    settings.nodes = options->origin[SETTING_NODES] == ORIGIN_FILE ? NULL : options->nodes;
     settings.nodes_file = options->nodes_file;
     settings.config = options->config;
-    settings.label = options->label;
-    settings.prefix = options->prefix;
-    settings.fleet = options->fleet;
+    settings.label = options->text[SETTING_LABEL];
+    settings.prefix = options->text[SETTING_PREFIX];
+    settings.fleet = options->text[SETTING_FLEET];
     settings.max_ttl_ms = options->max_ttl_ms;
     settings.spare = options->spare > 0 ? options->spare : REDLOCK_ZERO;
     settings.request_timeout_ms = options->request_timeout_ms;

@@ -18,13 +18,11 @@ struct options {
     const struct command *command;  /* NULL: none was named */
 
     /* every command */
-    const char *nodes, *nodes_file; /* one of the two */
-    const char *label, *prefix;
-    const char *fleet;                              /* from the environment alone; NULL: none */
+    const char *nodes, *nodes_file;                 /* one of the two */
     int64_t max_ttl_ms;                             /* 0: the library's default */
     int spare;                                      /* -1: not given */
     int64_t request_timeout_ms, connect_timeout_ms; /* 0: the library's default */
-    const char *tls_ca, *tls_cert, *tls_key, *tls_name, *tls_sni, *tls_verify; /* NULL: likewise */
+    const char *text[SETTINGS];                     /* those of TEXT_SETTINGS; NULL: likewise */
     bool json, quiet, verbose;
     const char *config;       /* the path of the file; NULL: there is none */
     struct settings settings; /* the file */
@@ -60,10 +58,8 @@ struct options {
 int options_parse(struct options *options, const struct command *commands, int argc, char **argv);
 /* All that a client of the library is opened with, but for callbacks. */
 redlock_options options_of_client(const struct options *options);
-/* Hands over those about TLS. */
+/* Of the settings of TLS those that an option gives: the library reads the others itself. */
 void options_of_tls(const struct options *options, redlock_options *settings);
-/* The value that counts of a prefix, a label, or a setting of TLS; NULL: the default. */
-const char *options_text(const struct options *options, enum setting setting);
 void options_free(struct options *options);
 
 #endif

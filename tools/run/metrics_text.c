@@ -32,8 +32,9 @@ static void add_label(struct text *labels, const char *name, const char *bytes, 
 static void add_labels(struct text *labels, const struct options *options)
 {
     add_label(labels, "lock", options->names[0].bytes, options->names[0].length);
-    if (options->label)
-        add_label(labels, "label", options->label, strlen(options->label));
+    const char *label = options->text[SETTING_LABEL];
+    if (label)
+        add_label(labels, "label", label, strlen(label));
 }
 
 /* A sample is a name, its labels in braces if it has any, a space and a value; no name has a brace

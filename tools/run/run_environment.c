@@ -8,25 +8,26 @@
 
 #include "commands.h"
 
+static bool is_named(const char *variable, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
 /* Of NOTIFY_SOCKET, too: the service manager hears of us, and would take what the command says as
  * our word, or warn of it. */
 static bool is_ours(const char *variable)
 {
-    return strncmp(variable, "NOTIFY_SOCKET=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_NAME=", 13) == 0 ||
-           strncmp(variable, "REDLOCK_NAMES=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_TOKEN=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_FENCE=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_SLOT=", 13) == 0 ||
-           strncmp(variable, "REDLOCK_TERM=", 13) == 0 ||
-           strncmp(variable, "REDLOCK_NODES=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_NODES_FILE=", 19) == 0 ||
-           strncmp(variable, "REDLOCK_TLS_", 12) == 0 ||
-           strncmp(variable, "REDLOCK_CONFIG=", 15) == 0 ||
-           strncmp(variable, "REDLOCK_PREFIX=", 15) == 0 ||
-           strncmp(variable, "REDLOCK_LABEL=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_SPARE=", 14) == 0 ||
-           strncmp(variable, "REDLOCK_MAX_TTL=", 16) == 0;
+    static const char *const ours[] = {"NOTIFY_SOCKET", "REDLOCK_NAME",   "REDLOCK_NAMES",
+                                       "REDLOCK_TOKEN", "REDLOCK_FENCE",  "REDLOCK_SLOT",
+                                       "REDLOCK_TERM",  "REDLOCK_CONFIG", "REDLOCK_NODES_FILE"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (is_named(variable, ours[i]))
+            return true;
+    for (int i = 0; i < SETTINGS; i++)
+        if (is_named(variable, settings_variable((enum setting)i)))
+            return true;
+    return false;
 }
 
 /* The path must be right from every folder that the command changes to. */
@@ -59,57 +60,47 @@ static void fill_nodes(struct text *out, const struct options *options)
  * from elsewhere, those of the file must not take their place. */
 static void fill_config(struct text *out, const struct options *options, bool has_nodes)
 {
-    if (!has_nodes && options->origin[SETTING_MASTER] != ORIGIN_FILE)
+    if (!has_nodes && options->origin[SETTING_NODES] != ORIGIN_FILE)
         text_format(out, "REDLOCK_CONFIG=" SETTINGS_NONE);
     else if (options->config)
         fill_path(out, "REDLOCK_CONFIG", options->config);
 }
 
-/* For the list that is passed on: what an option, our environment or the file told us. */
-static void fill_tls(struct text variables[], const struct options *options)
+/* For a `redlock` in the command: what an option, our environment or the file told us. */
+static void fill_settings(struct text variables[SETTINGS], const struct options *options)
 {
-    for (int i = SETTING_TLS_CA; i <= SETTING_TLS_VERIFY; i++) {
-        const char *value = options_text(options, (enum setting)i);
-        const char *variable = settings_variable((enum setting)i);
-        if (value && i <= SETTING_TLS_KEY && value[0])
-            fill_path(variables++, variable, value);
-        else if (value)
-            text_format(variables++, "%s=%s", variable, value);
-    }
-}
-
-/* All clients of the same masters need these equal, so a `redlock` in the command does too. */
-static void fill_shared_settings(struct text variables[], const struct options *options)
-{
-    text_format(&variables[5], "REDLOCK_SPARE=%d", options->spare);
+    fill_nodes(&variables[SETTING_NODES], options);
+    text_format(&variables[SETTING_SPARE], "REDLOCK_SPARE=%d", options->spare);
     if (options->max_ttl_ms > 0)
-        text_format(&variables[6], "REDLOCK_MAX_TTL=%" PRId64 "ms", options->max_ttl_ms);
-    if (options->prefix)
-        text_format(&variables[16], "REDLOCK_PREFIX=%s", options->prefix);
-    if (options->label)
-        text_format(&variables[17], "REDLOCK_LABEL=%s", options->label);
+        text_format(&variables[SETTING_MAX_TTL], "REDLOCK_MAX_TTL=%" PRId64 "ms",
+                    options->max_ttl_ms);
+    for (int i = SETTING_PREFIX; i < SETTINGS; i++) {
+        const char *value = options->text[i], *variable = settings_variable((enum setting)i);
+        bool is_path = i >= SETTING_TLS_CA && i <= SETTING_TLS_KEY;
+        if (value && value[0] && is_path)
+            fill_path(&variables[i], variable, value);
+        else if (value)
+            text_format(&variables[i], "%s=%s", variable, value);
+    }
 }
 
 static void fill_variables(struct text variables[], const struct options *options,
                            redlock_lease *lease)
 {
-    text_format(&variables[0], "REDLOCK_NAME=%s", (const char *)options->names[0].bytes);
-    text_format(&variables[1], "REDLOCK_NAMES=");
-    for (size_t i = 0; i < options->names_count; i++) {
-        text_format(&variables[1], "%s%s", i > 0 ? "\n" : "",
-                    (const char *)options->names[i].bytes);
-    }
-    text_format(&variables[2], "REDLOCK_TOKEN=%s", redlock_lease_token(lease));
-    fill_nodes(&variables[3], options);
-    fill_config(&variables[15], options, variables[3].bytes);
-    fill_shared_settings(variables, options);
-    fill_tls(&variables[9], options);
+    struct text *next = variables + SETTINGS;
+    fill_settings(variables, options);
+    fill_config(next++, options, variables[SETTING_NODES].bytes);
+    text_format(next++, "REDLOCK_NAME=%s", (const char *)options->names[0].bytes);
+    text_format(next, "REDLOCK_NAMES=");
+    for (size_t i = 0; i < options->names_count; i++)
+        text_format(next, "%s%s", i > 0 ? "\n" : "", (const char *)options->names[i].bytes);
+    text_format(++next, "REDLOCK_TOKEN=%s", redlock_lease_token(lease));
     if (options->fence)
-        text_format(&variables[4], "REDLOCK_FENCE=%" PRId64, redlock_lease_fence(lease));
+        text_format(++next, "REDLOCK_FENCE=%" PRId64, redlock_lease_fence(lease));
     if (options->command->bit == FOR_ELECT)
-        text_format(&variables[8], "REDLOCK_TERM=%" PRId64, redlock_lease_fence(lease));
+        text_format(++next, "REDLOCK_TERM=%" PRId64, redlock_lease_fence(lease));
     if (options->permits)
-        text_format(&variables[7], "REDLOCK_SLOT=%d", redlock_lease_slot(lease));
+        text_format(++next, "REDLOCK_SLOT=%d", redlock_lease_slot(lease));
 }
 
 bool environment_make(struct environment *environment, const struct options *options,

@@ -10,7 +10,7 @@
 #include "redlock.h"
 #include "text.h"
 
-#define ENVIRONMENT_OURS 18
+#define ENVIRONMENT_OURS (SETTINGS + 7)
 
 struct environment {
     char **list; /* as execve() takes it */
