@@ -75,6 +75,16 @@ struct lease_queue {
     redlock_lease *first, *last;
 };
 
+/* A task's place in a queue. */
+struct queued_task {
+    struct queued_task *next;
+    bool queued;
+};
+
+struct task_queue {
+    struct queued_task *first, *last;
+};
+
 struct redlock_lease {
     redlock *client;
     union {
@@ -154,7 +164,7 @@ struct redlock {
     redlock_lease *telling;                  /* the lease whose outcomes are being reported */
     uint32_t adopt;                          /* a bit for each master to be adopted */
     struct client_task *tasks;
-    bool tasks_asked, tasks_untold; /* of any of them */
+    struct task_queue tasks_asked, tasks_untold;
 
     char *prefix;
     char *fleet; /* NULL: none */

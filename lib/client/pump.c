@@ -117,7 +117,7 @@ static bool carry_out_all(redlock *client)
         client->adopt &= ~(1U << i);
     }
     any |= carry_out_calls(client);
-    if (client->tasks_asked) {
+    if (client->tasks_asked.first) {
         client_tasks_carry_out(client);
         any = true;
     }
@@ -268,7 +268,7 @@ static bool tell_closed(redlock *client)
         if (client_look(client) < client->close_by)
             return false;
         client_step(client, &(struct event){.kind = EVENT_GIVE_UP});
-        if (client->untold.first || client->tasks_untold)
+        if (client->untold.first || client->tasks_untold.first)
             return true;
     }
     client->closed_told = true;
@@ -307,7 +307,7 @@ static enum stage stage_tell(redlock *client)
     if (client_is_stopped(client))
         return STAGE_REST;
     if (tell_lease(client) || tell_changed(client) || tell_ready(client) ||
-        (client->tasks_untold && client_tasks_tell(client)) || tell_closed(client)) {
+        client_tasks_tell(client) || tell_closed(client)) {
         pump->any = true;
         return STAGE_TELL;
     }
@@ -350,5 +350,6 @@ bool pump_holds_loop(const redlock *client)
     if (client->closed_told)
         return false;
     return engine_is_busy(client->engine) || queues_have_calls(client) || client->untold.first ||
-           client->close_asked || client->adopt || client->tasks_asked || client->tasks_untold;
+           client->close_asked || client->adopt || client->tasks_asked.first ||
+           client->tasks_untold.first;
 }

@@ -89,7 +89,7 @@ static bool tell_survey(redlock *client, struct client_task *task)
                                 .looked_at = of->looked_at,
                                 .keys = of->there_are,
                                 .left_out = of->left_out};
-    task->untold = client->tasks_untold = true; /* another master may have told something */
+    client_task_untold(task); /* another master may have told something */
     task_calls_ask(task);
     survey->callback(survey, &page, survey->data);
     return true;

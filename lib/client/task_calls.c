@@ -49,6 +49,9 @@ redlock_code task_calls_enter(redlock *client, void *made, struct task *core)
     }
     task->core = core;
     task->next = client->tasks;
+    task->at = &client->tasks;
+    if (task->next)
+        task->next->at = &task->next;
     client->tasks = task;
     return REDLOCK_OK;
 }
@@ -56,21 +59,20 @@ redlock_code task_calls_enter(redlock *client, void *made, struct task *core)
 void task_calls_ask(struct client_task *task)
 {
     task->asked = true;
-    task->client->tasks_asked = true;
+    client_task_ask(task);
     loop_hold(task->client);
 }
 
 void task_calls_leave(struct client_task *task)
 {
     task->leaves = true;
-    task->client->tasks_asked = true;
+    client_task_ask(task);
     loop_hold(task->client);
 }
 
 void task_calls_drop(struct client_task *task)
 {
     task->freed = true;
-    task->untold = false;
-    task->client->tasks_asked = true;
+    client_task_ask(task);
     loop_hold(task->client);
 }

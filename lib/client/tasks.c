@@ -1,10 +1,56 @@
 #include "tasks.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "step.h"
 
-/* Tasks are few and change seldom: all of them are looked at when one has something to do. */
+/* ---- the queues ---------------------------------------------------------------- */
+
+static void queue_task(struct task_queue *queue, struct queued_task *it)
+{
+    if (it->queued)
+        return;
+    it->queued = true;
+    it->next = NULL;
+    if (queue->first)
+        queue->last->next = it;
+    else
+        queue->first = it;
+    queue->last = it;
+}
+
+static struct queued_task *take_task(struct task_queue *queue)
+{
+    struct queued_task *it = queue->first;
+    if (it) {
+        queue->first = it->next;
+        it->queued = false;
+    }
+    return it;
+}
+
+static struct client_task *task_with_calls(struct queued_task *it)
+{
+    return (struct client_task *)(void *)((char *)it - offsetof(struct client_task, calls));
+}
+
+static struct client_task *task_with_news(struct queued_task *it)
+{
+    return (struct client_task *)(void *)((char *)it - offsetof(struct client_task, news));
+}
+
+void client_task_ask(struct client_task *task)
+{
+    queue_task(&task->client->tasks_asked, &task->calls);
+}
+
+void client_task_untold(struct client_task *task)
+{
+    queue_task(&task->client->tasks_untold, &task->news);
+}
+
+/* ---- what was asked --------------------------------------------------------------- */
 
 static void end_task(redlock *client, struct client_task *task)
 {
@@ -18,8 +64,7 @@ void client_tasks_end_of(redlock_lease *lease)
     struct client_task *task = announcer_of(lease);
     rare_of(lease)->announcer = NULL;
     task->freed = true;
-    task->untold = false;
-    lease->client->tasks_asked = true;
+    client_task_ask(task);
     end_task(lease->client, task);
 }
 
@@ -32,53 +77,60 @@ static void carry_out_calls_of_task(redlock *client, struct client_task *task)
     task->asked = task->leaves = false;
 }
 
+static void free_task(struct client_task *task)
+{
+    *task->at = task->next;
+    if (task->next)
+        task->next->at = task->at;
+    task->gone = true;
+    if (!task->news.queued)
+        free(task);
+}
+
 void client_tasks_carry_out(redlock *client)
 {
-    client->tasks_asked = false;
-    for (struct client_task **at = &client->tasks, *task; (task = *at);) {
+    for (struct queued_task *it; (it = take_task(&client->tasks_asked));) {
+        struct client_task *task = task_with_calls(it);
         if (task->freed) {
             end_task(client, task);
-            *at = task->next;
-            free(task);
-            continue;
+            free_task(task);
+        } else {
+            carry_out_calls_of_task(client, task);
         }
-        carry_out_calls_of_task(client, task);
-        at = &task->next;
     }
 }
 
 void client_tasks_close(redlock *client)
 {
     for (struct client_task *task = client->tasks; task; task = task->next)
-        if (!task->owes) {
+        if (!task->owes)
             end_task(client, task);
-            task->untold = false;
-        }
 }
+
+/* ---- news ------------------------------------------------------------------------- */
 
 void client_tasks_note(struct task *core)
 {
-    struct client_task *task = task_owner(core);
-    task->untold = task->client->tasks_untold = true;
-}
-
-static bool tell_task(redlock *client, struct client_task *task)
-{
-    task->untold = false;
-    return task->tell(client, task);
+    client_task_untold(task_owner(core));
 }
 
 bool client_tasks_tell(redlock *client)
 {
-    for (struct client_task *task = client->tasks; task; task = task->next)
-        if (task->untold && task->core && tell_task(client, task))
+    for (struct queued_task *it; (it = take_task(&client->tasks_untold));) {
+        struct client_task *task = task_with_news(it);
+        if (task->gone)
+            free(task);
+        else if (task->core && !task->freed && task->tell(client, task))
             return true;
-    client->tasks_untold = false;
+    }
     return false;
 }
 
 void client_tasks_free(redlock *client)
 {
+    for (struct queued_task *it; (it = take_task(&client->tasks_untold));)
+        if (task_with_news(it)->gone)
+            free(task_with_news(it));
     for (struct client_task *task = client->tasks, *next; task; task = next) {
         next = task->next;
         free(task);

@@ -166,8 +166,6 @@ static void check_closed(struct engine *e)
 
 /* ---- stepping ------------------------------------------------------------ */
 
-#define OWNER_OF(type, deadline_) ((type *)(void *)((char *)(deadline_)-offsetof(type, deadline)))
-
 static void wake_claim(struct engine *e, struct claim *claim)
 {
     ASSERT(claim->abandoned);
@@ -208,16 +206,16 @@ static void wake_one(struct engine *e)
         subscription_look(e);
         break;
     case OWNER_MASTER:
-        master_wake(e, (unsigned)(OWNER_OF(struct master, due) - e->masters));
+        master_wake(e, (unsigned)(OWNER_OF(struct master, deadline, due) - e->masters));
         break;
     case OWNER_LEASE:
-        lease_wake(e, OWNER_OF(struct lease, due));
+        lease_wake(e, OWNER_OF(struct lease, deadline, due));
         break;
     case OWNER_CLAIM:
-        wake_claim(e, OWNER_OF(struct claim, due));
+        wake_claim(e, OWNER_OF(struct claim, deadline, due));
         break;
     case OWNER_TASK:
-        tasks_wake(e, OWNER_OF(struct task, due));
+        tasks_wake(e, OWNER_OF(struct task, deadline, due));
         break;
     }
 }
@@ -518,4 +516,5 @@ void engine_free(struct engine *e)
     further_free_withdrawn(e);
     attempts_drop(e);
     deadlines_free(&e->deadlines, &e->memory);
+    index_free(&e->local_queues, &e->memory);
 }

@@ -5,17 +5,18 @@
 #ifndef REDLOCK_CORE_SHARED_H
 #define REDLOCK_CORE_SHARED_H
 
+#include <stddef.h>
+
 #include "ground/deadlines.h"
+#include "ground/index.h"
 #include "ground/master_state.h"
 
 struct attempt;
 struct further_place;
-struct local_queue;
 struct round;
 struct task;
 
-#define CLAIM_BUCKETS       64
-#define LOCAL_QUEUE_BUCKETS 64
+#define CLAIM_BUCKETS 64
 
 /* The engine's list that a lease is in; see lists.h. */
 enum lease_place { PLACE_NONE, PLACE_IDLE, PLACE_BUSY, PLACE_HELD };
@@ -25,6 +26,9 @@ struct lease_list {
     uint64_t count;
     enum lease_place place;
 };
+
+/* The struct of that type whose `part` this is. */
+#define OWNER_OF(type, part, it) ((type *)(void *)((char *)(it)-offsetof(type, part)))
 
 struct engine {
     struct engine_config config;
@@ -70,12 +74,13 @@ struct engine {
     } given_back;
     struct claim *abandoned;
     struct claim *enqueued[CLAIM_BUCKETS];
-    struct local_queue *local_queues[LOCAL_QUEUE_BUCKETS];
+    struct index local_queues; /* by names */
     uint64_t waiters;
     uint64_t at_risk;     /* of the held leases */
     usec subscribe_until; /* subscriptions are kept until then; 0: there are none */
     struct task *tasks;   /* also those that have ended, until their last answer */
-    uint32_t last_task;   /* the number that was given last */
+    struct index tasks_by_number, tasks_by_name; /* by name: those that have not ended */
+    uint32_t last_task;                          /* the number that was given last */
     struct attempt *free_attempts;
     struct round *free_rounds;
     unsigned spare_attempts, spare_rounds; /* the numbers of those */

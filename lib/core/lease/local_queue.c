@@ -4,10 +4,9 @@
 #include "ground/slots.h"
 #include "lease/lease.h"
 
-static unsigned bucket_of_names(const struct names *names)
+static uint32_t hash_of_names(const struct names *names)
 {
-    uint32_t hash = names->slot ? slice_hash(slot_name(names)) : names_hash(names);
-    return hash % LOCAL_QUEUE_BUCKETS;
+    return names->slot ? slice_hash(slot_name(names)) : names_hash(names);
 }
 
 static bool wait_together(const struct names *a, const struct names *b)
@@ -17,30 +16,10 @@ static bool wait_together(const struct names *a, const struct names *b)
 
 struct local_queue *local_queue_of(const struct engine *e, const struct names *names)
 {
-    for (struct local_queue *queue = e->local_queues[bucket_of_names(names)]; queue;
-         queue = queue->next)
-        if (wait_together(queue->names, names))
-            return queue;
-    return NULL;
-}
-
-static void list(struct engine *e, struct local_queue *queue)
-{
-    struct local_queue **bucket = &e->local_queues[bucket_of_names(queue->names)];
-    queue->next = *bucket;
-    if (queue->next)
-        queue->next->prev = queue;
-    *bucket = queue;
-}
-
-static void unlist(struct engine *e, struct local_queue *queue)
-{
-    if (queue->prev)
-        queue->prev->next = queue->next;
-    else
-        e->local_queues[bucket_of_names(queue->names)] = queue->next;
-    if (queue->next)
-        queue->next->prev = queue->prev;
+    struct indexed *it = index_first(&e->local_queues, hash_of_names(names));
+    while (it && !wait_together(OWNER_OF(struct local_queue, indexed, it)->names, names))
+        it = index_next(it);
+    return it ? OWNER_OF(struct local_queue, indexed, it) : NULL;
 }
 
 /* Its place on the masters is its own, and no lease is handed to it in memory. */
@@ -57,14 +36,13 @@ static struct local_queue *local_queue_new(struct engine *e, struct names *names
     queue->names = names_share(names);
     queue->apart = waits_apart(e, names);
     if (!queue->apart)
-        list(e, queue);
+        index_enter(&e->local_queues, &e->memory, &queue->indexed, hash_of_names(names));
     return queue;
 }
 
 static void local_queue_drop(struct engine *e, struct local_queue *queue)
 {
-    if (!queue->apart)
-        unlist(e, queue);
+    index_leave(&e->local_queues, &queue->indexed);
     names_drop(&e->memory, queue->names);
     e->memory.give(e->memory.pool, queue, sizeof *queue);
 }

@@ -11,14 +11,14 @@
 #ifndef REDLOCK_CORE_LOCAL_QUEUE_H
 #define REDLOCK_CORE_LOCAL_QUEUE_H
 
-#include "ground/event.h"
+#include "ground/index.h"
 #include "ground/names.h"
 
 struct engine;
 struct lease;
 
 struct local_queue {
-    struct local_queue *prev, *next; /* in its bucket */
+    struct indexed indexed; /* by names; not if it is apart */
     struct names *names;
     struct lease *first, *last;
     usec drawn_at; /* when a waiter of it last asked for a ticket; 0: none yet */

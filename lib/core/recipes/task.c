@@ -17,6 +17,22 @@ static size_t task_size(const struct engine *e, const struct task_kind *kind)
     return kind->size + kind->each * e->config.masters;
 }
 
+static void task_link(struct engine *e, struct task *task)
+{
+    task->next = e->tasks;
+    task->at = &e->tasks;
+    if (task->next)
+        task->next->at = &task->next;
+    e->tasks = task;
+}
+
+static void task_unlink(struct task *task)
+{
+    *task->at = task->next;
+    if (task->next)
+        task->next->at = task->at;
+}
+
 struct task *task_new(struct engine *e, const struct task_kind *kind, struct names *names,
                       void *owner)
 {
@@ -30,34 +46,68 @@ struct task *task_new(struct engine *e, const struct task_kind *kind, struct nam
     task->kind = kind;
     task->owner = owner;
     task->names = names_share(names);
-    task->number = ++e->last_task;
     task->deadline.owner = OWNER_TASK;
-    task->next = e->tasks;
-    e->tasks = task;
+    task_link(e, task);
+    index_enter(&e->tasks_by_number, &e->memory, &task->by_number, ++e->last_task);
+    index_enter(&e->tasks_by_name, &e->memory, &task->by_name, slice_hash(names_at(names, 0)));
     return task;
-}
-
-static void task_unlink(struct engine *e, struct task *task)
-{
-    struct task **at = &e->tasks;
-    while (*at != task)
-        at = &(*at)->next;
-    *at = task->next;
 }
 
 void task_free(struct engine *e, struct task *task)
 {
-    task_unlink(e, task);
+    task_unlink(task);
+    index_leave(&e->tasks_by_number, &task->by_number);
+    index_leave(&e->tasks_by_name, &task->by_name);
     names_drop(&e->memory, task->names);
     deadlines_leave(&e->deadlines, &task->deadline);
     task->kind->free(e, task);
     e->memory.give(e->memory.pool, task, task_size(e, task->kind));
 }
 
+void task_end(struct engine *e, struct task *task)
+{
+    ASSERT(!task->ended);
+    task->ended = true;
+    index_leave(&e->tasks_by_name, &task->by_name);
+    task_wake_at(e, task, NEVER);
+}
+
+/* ---- finding it ---------------------------------------------------------------------- */
+
+struct task *task_of_number(const struct engine *e, uint32_t number)
+{
+    struct indexed *it = index_first(&e->tasks_by_number, number);
+    return it ? OWNER_OF(struct task, by_number, it) : NULL;
+}
+
+/* The first of them that is about this name. */
+static struct task *first_about(struct indexed *it, struct slice name)
+{
+    while (it) {
+        struct task *task = OWNER_OF(struct task, by_name, it);
+        if (slices_are_same(names_at(task->names, 0), name))
+            return task;
+        it = index_next(it);
+    }
+    return NULL;
+}
+
+struct task *task_of_name(const struct engine *e, struct slice name)
+{
+    return first_about(index_first(&e->tasks_by_name, slice_hash(name)), name);
+}
+
+struct task *task_before(const struct task *task)
+{
+    return first_about(index_next(&task->by_name), names_at(task->names, 0));
+}
+
+/* ---- what it does -------------------------------------------------------------------- */
+
 void task_send(struct engine *e, struct task *task, unsigned master, struct request *request)
 {
     uint16_t bit = (uint16_t)(1U << master);
-    request->tag.round = task->number;
+    request->tag.round = task->by_number.hash;
     request->tag.sent_at = e->now;
     request->names = task->names;
     request->whole |= (task->whole & bit) != 0;
@@ -109,10 +159,10 @@ usec task_looks_after(const struct engine *e, unsigned master)
 
 bool task_looks_at(const struct engine *e, const struct names *names)
 {
-    const struct task *task = e->tasks;
-    while (task && !(task->kind->look && !task->ended && names_are_same(task->names, names)))
-        task = task->next;
-    return task != NULL;
+    const struct task *task = task_of_name(e, names_at(names, 0));
+    while (task && !task->kind->look)
+        task = task_before(task);
+    return task;
 }
 
 /* ---- what the shell does with one ---------------------------------------------------- */

@@ -39,11 +39,11 @@ struct task_kind {
 };
 
 struct task {
-    struct task *next;
+    struct task *next, **at; /* of the tasks of the engine */
+    struct indexed by_number, by_name;
     struct names *names;
     void *owner; /* of the shell */
     const struct task_kind *kind;
-    uint32_t number;
     uint32_t in_flight; /* requests not yet answered */
     bool begun, ended;
     bool over;            /* how it went is known, and only the user does not know it yet */
@@ -70,6 +70,14 @@ static inline bool task_needs_text(const struct task *task, unsigned master)
 }
 void task_wake_at(struct engine *engine, struct task *task, usec at);
 void task_tell_news(struct engine *engine, struct task *task);
+/* Its user has dropped it: no change of its name concerns it. */
+void task_end(struct engine *engine, struct task *task);
+/* NULL: it is gone. */
+struct task *task_of_number(const struct engine *engine, uint32_t number);
+/* Of the tasks of this name that have not ended: the one that was made last, and the one before
+ * `task`; NULL if there is none. */
+struct task *task_of_name(const struct engine *engine, struct slice name);
+struct task *task_before(const struct task *task);
 /* The task is over: the shell can tell the user how it went. */
 void task_conclude(struct engine *engine, struct task *task);
 

@@ -27,9 +27,7 @@ void tasks_begin(struct engine *e, struct task *task)
 
 void tasks_end(struct engine *e, struct task *task)
 {
-    ASSERT(!task->ended);
-    task->ended = true;
-    deadlines_set(&e->deadlines, &task->deadline, NEVER);
+    task_end(e, task);
     if (task->begun && !task->over && task->kind->drop)
         task->kind->drop(e, task);
     if (!task->in_flight)
@@ -56,14 +54,6 @@ void tasks_wake(struct engine *e, struct task *task)
 
 /* ---- all of them ---------------------------------------------------------------- */
 
-static struct task *task_find(const struct engine *e, uint32_t number)
-{
-    struct task *task = e->tasks;
-    while (task && task->number != number)
-        task = task->next;
-    return task;
-}
-
 static void task_hear(struct engine *e, struct task *task, unsigned master,
                       const struct reply *reply)
 {
@@ -75,7 +65,7 @@ static void task_hear(struct engine *e, struct task *task, unsigned master,
 
 void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
 {
-    struct task *task = task_find(e, reply->tag.round);
+    struct task *task = task_of_number(e, reply->tag.round);
     uint16_t bit = (uint16_t)(1U << master);
     ASSERT(task && task->in_flight);
     if (!task)
@@ -106,11 +96,6 @@ void tasks_master_down(struct engine *e, unsigned master)
         }
 }
 
-static bool task_is_about(const struct task *task, const struct push *push)
-{
-    return slices_are_same(names_at(task->names, 0), push->name);
-}
-
 static void task_look(struct engine *e, struct task *task, unsigned master, const struct said *said)
 {
     if (!task->kind->look || !task_is_at_work(task))
@@ -123,9 +108,8 @@ void tasks_push(struct engine *e, unsigned master, const struct push *push)
 {
     if (!subscription_is_to_same_process(e, master))
         return;
-    for (struct task *task = e->tasks; task; task = task->next)
-        if (task_is_about(task, push))
-            task_look(e, task, master, &push->said);
+    for (struct task *task = task_of_name(e, push->name); task; task = task_before(task))
+        task_look(e, task, master, &push->said);
 }
 
 void tasks_subscribed(struct engine *e, unsigned master)
@@ -176,4 +160,6 @@ void tasks_free(struct engine *e)
 {
     while (e->tasks)
         task_free(e, e->tasks);
+    index_free(&e->tasks_by_number, &e->memory);
+    index_free(&e->tasks_by_name, &e->memory);
 }
