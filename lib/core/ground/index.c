@@ -18,7 +18,7 @@ static void link_at(struct indexed **at, struct indexed *it)
     *at = it;
 }
 
-/* What was in one bucket of `size` goes into this one and one of the new ones, in its order. */
+/* The things of one bucket of `size` go into two, each in its order. */
 static void split_bucket(struct indexed *first, struct indexed **low, struct indexed **high,
                          uint32_t size)
 {

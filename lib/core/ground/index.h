@@ -10,7 +10,7 @@
 
 /* A part of each thing; all zeros: it is in no index. */
 struct indexed {
-    struct indexed *next, **at; /* in its bucket; what points to it */
+    struct indexed *next, **at; /* in its bucket: the next, and the pointer to this one */
     uint32_t hash;
 };
 
