@@ -35,7 +35,7 @@ struct liar {
     int listener, port, stop[2];
     char run_id[41];
     atomic_llong clock; /* the logical one */
-    atomic_uint requests, connections, batches;
+    atomic_uint batches;
     atomic_size_t flooded;
     struct front *front; /* NULL: clients come without TLS */
     struct connection open[CONNECTIONS];
@@ -257,8 +257,6 @@ static void serve(struct liar *liar, struct connection *connection, const struct
     pthread_mutex_unlock(&liar->mutex);
     bool first = !connection->greeted;
     connection->greeted = true;
-    if (is_about_locks(request))
-        atomic_fetch_add(&liar->requests, 1);
     if (batch_of(request))
         atomic_fetch_add(&liar->batches, 1);
     if ((first && lie.when == AT_LOGIN) || (is_hello(request) && lie.when == AT_HELLO) ||
@@ -318,7 +316,6 @@ static void welcome(struct liar *liar)
             continue;
         fcntl(fd, F_SETFL, O_NONBLOCK);
         *connection = (struct connection){.fd = fd, .input = malloc(INPUT_MAX)};
-        atomic_fetch_add(&liar->connections, 1);
         pthread_mutex_lock(&liar->mutex);
         struct lie lie = liar->lie;
         pthread_mutex_unlock(&liar->mutex);
@@ -392,16 +389,6 @@ void liar_change(struct liar *liar, const struct lie *lie)
 void liar_set_clock(struct liar *liar, int64_t clock)
 {
     atomic_store(&liar->clock, clock);
-}
-
-unsigned liar_requests(struct liar *liar)
-{
-    return atomic_load(&liar->requests);
-}
-
-unsigned liar_connections(struct liar *liar)
-{
-    return atomic_load(&liar->connections);
 }
 
 unsigned liar_batches(struct liar *liar)

@@ -45,9 +45,7 @@ int liar_port(const struct liar *liar);
 void liar_change(struct liar *liar, const struct lie *lie);
 /* Its logical clock, at most 2^53; at first near the wall clock. */
 void liar_set_clock(struct liar *liar, int64_t clock);
-/* Requests about locks, connections, batches of requests, and bytes of a flood so far. */
-unsigned liar_requests(struct liar *liar);
-unsigned liar_connections(struct liar *liar);
+/* Batches of requests, and bytes of a flood so far. */
 unsigned liar_batches(struct liar *liar);
 size_t liar_flooded(struct liar *liar);
 void liar_stop(struct liar *liar);

@@ -131,11 +131,6 @@ usec read_clock(void)
     return clock;
 }
 
-void await_death(const char *token)
-{
-    AWAIT_IT(ASK_COUNT("EXISTS redlock:waiter:%s", token) == 0);
-}
-
 /* ---- Hearing ---- */
 
 void assert_heard(const char *payload)

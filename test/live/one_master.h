@@ -43,7 +43,6 @@ enum answer grant(const char *list, const char *token);
 enum answer release(const char *list, const char *token);
 void assert_holder(const char *name, const char *token);
 usec read_clock(void);
-void await_death(const char *token);
 void assert_heard(const char *payload);
 void assert_told(const char *token);
 void assert_nothing_more_was_told(void);

@@ -42,7 +42,6 @@ struct road {
     struct lane lanes[2]; /* by the side from which it comes */
     enum roads kind;
     bool is_blind;
-    struct forger *forger; /* NULL: none */
 };
 
 struct proxy {
@@ -50,12 +49,9 @@ struct proxy {
     pthread_mutex_t mutex; /* for all that follows */
     int listener, port, to, wake[2];
     bool stops;
-    int delay_ms, scatter_ms;
-    unsigned seed;
+    int delay_ms;
     unsigned held[3]; /* ways, by kind of road */
     unsigned mains, subscriptions;
-    forge *forge;
-    void *data;
     struct front *front; /* NULL: clients come without TLS */
     struct road roads[ROADS];
 };
@@ -78,7 +74,6 @@ static void close_road(struct road *road)
         while (road->lanes[side].first)
             drop_first(&road->lanes[side]);
     }
-    forger_free(road->forger);
     *road = no_road;
 }
 
@@ -113,8 +108,6 @@ static void open_road(struct proxy *proxy)
         for (unsigned i = 0; i < ROADS; i++)
             if (proxy->roads[i].fds[CLIENT] < 0) {
                 proxy->roads[i] = (struct road){.fds = {client, master}, .kind = MAIN_ROADS};
-                if (proxy->forge)
-                    proxy->roads[i].forger = forger_new(proxy->forge, proxy->data);
                 proxy->mains++;
                 return;
             }
@@ -141,17 +134,6 @@ static void take_in(struct lane *lane, const char *bytes, size_t length, int64_t
     lane->ended |= length == 0;
 }
 
-struct forged {
-    struct lane *lane;
-    int64_t due;
-};
-
-static void take_in_forged(void *to, const char *bytes, size_t length)
-{
-    const struct forged *forged = to;
-    take_in(forged->lane, bytes, length, forged->due);
-}
-
 static void look_at_requests(struct proxy *proxy, struct road *road, const char *bytes,
                              size_t length)
 {
@@ -159,22 +141,16 @@ static void look_at_requests(struct proxy *proxy, struct road *road, const char 
         road->kind = SUBSCRIPTION_ROADS;
         proxy->mains--;
         proxy->subscriptions++;
-        forger_free(road->forger);
-        road->forger = NULL;
     }
-    if (road->forger)
-        forger_ask(road->forger, bytes, length);
 }
 
-static int64_t due_at(struct proxy *proxy, const struct lane *lane, enum side from)
+static int64_t due_at(const struct proxy *proxy, const struct lane *lane, enum side from)
 {
     int64_t due = now_us();
     if (from == MASTER && proxy->delay_ms < 0)
         return INT64_MAX;
     if (from == MASTER)
         due += proxy->delay_ms * 1000LL;
-    if (proxy->scatter_ms)
-        due += rand_r(&proxy->seed) % (proxy->scatter_ms * 1000);
     return lane->first && lane->last->due > due ? lane->last->due : due;
 }
 
@@ -187,10 +163,7 @@ static void collect(struct proxy *proxy, struct road *road, enum side from)
     size_t length = got > 0 ? (size_t)got : 0;
     if (from == CLIENT)
         look_at_requests(proxy, road, bytes, length);
-    if (from == MASTER && length && road->forger)
-        forger_answer(road->forger, bytes, length, take_in_forged, &(struct forged){lane, due});
-    else
-        take_in(lane, bytes, length, due);
+    take_in(lane, bytes, length, due);
 }
 
 /* Delivers the parcels that are due; returns when the next one is. */
@@ -284,14 +257,12 @@ static void end(struct proxy *proxy)
         abort();
 }
 
-struct proxy *proxy_start_forging(int port, forge *forge, void *data)
+struct proxy *proxy_start(int port)
 {
     struct proxy *proxy = calloc(1, sizeof *proxy);
     if (!proxy)
         abort();
     proxy->to = port;
-    proxy->forge = forge;
-    proxy->data = data;
     proxy->listener = listen_anywhere(ROADS, &proxy->port);
     for (unsigned i = 0; i < ROADS; i++)
         proxy->roads[i] = no_road;
@@ -300,11 +271,6 @@ struct proxy *proxy_start_forging(int port, forge *forge, void *data)
         abort();
     proxy->front = front_start(proxy->port);
     return proxy;
-}
-
-struct proxy *proxy_start(int port)
-{
-    return proxy_start_forging(port, NULL, NULL);
 }
 
 int proxy_port(const struct proxy *proxy)
@@ -316,14 +282,6 @@ void proxy_delay(struct proxy *proxy, int ms)
 {
     begin(proxy);
     proxy->delay_ms = ms;
-    end(proxy);
-}
-
-void proxy_scatter(struct proxy *proxy, int most_ms, unsigned seed)
-{
-    begin(proxy);
-    proxy->scatter_ms = most_ms;
-    proxy->seed = seed;
     end(proxy);
 }
 
@@ -352,15 +310,6 @@ void proxy_blind(struct proxy *proxy, unsigned roads)
     begin(proxy);
     for (unsigned i = 0; i < ROADS; i++)
         proxy->roads[i].is_blind |= (proxy->roads[i].kind & roads) != 0;
-    end(proxy);
-}
-
-void proxy_break(struct proxy *proxy, unsigned roads)
-{
-    begin(proxy);
-    for (unsigned i = 0; i < ROADS; i++)
-        if (proxy->roads[i].fds[CLIENT] >= 0 && proxy->roads[i].kind & roads)
-            close_road(&proxy->roads[i]);
     end(proxy);
 }
 

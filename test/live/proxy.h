@@ -1,15 +1,13 @@
 /*
- * proxy.h - the road to a real master: slow, silent, broken, or with a forger on it.
+ * proxy.h - the road to a real master: slow, silent or broken.
  *
  * It runs in a thread of its own.  (In the field a proxy is outside of what the library promises;
- * here it stands for a network, or for a master that lies.)
+ * here it stands for a network.)
  */
 #ifndef REDLOCK_TEST_PROXY_H
 #define REDLOCK_TEST_PROXY_H
 
 #include <stdbool.h>
-
-#include "forge.h"
 
 struct proxy;
 
@@ -23,22 +21,15 @@ enum roads {
 enum ways { REQUESTS = 1, REPLIES = 2, BOTH_WAYS = REQUESTS | REPLIES };
 
 struct proxy *proxy_start(int port);
-/* Rewrites the master's replies (see forge.h), but not on notification connections. */
-struct proxy *proxy_start_forging(int port, forge *forge, void *data);
 int proxy_port(const struct proxy *proxy);
 /* Replies read from now on arrive this much later; less than zero: never. */
 void proxy_delay(struct proxy *proxy, int ms);
-/* From now on all that the proxy reads takes a random time up to this, in both directions, in its
- * order. */
-void proxy_scatter(struct proxy *proxy, int most_ms, unsigned seed);
 /* Holds the data on such roads, and their ends, until they are let go; on later roads too. */
 void proxy_hold(struct proxy *proxy, unsigned roads, unsigned ways);
 void proxy_let_go(struct proxy *proxy, unsigned roads, unsigned ways);
 /* The present roads of this kind carry nothing any more, not even their ends. Both sides see no
  * change. */
 void proxy_blind(struct proxy *proxy, unsigned roads);
-/* Such roads as there are now end, for both sides, with all that was under way. */
-void proxy_break(struct proxy *proxy, unsigned roads);
 /* All roads so far, with those that have ended. */
 unsigned proxy_roads(struct proxy *proxy, enum roads roads);
 void proxy_stop(struct proxy *proxy);

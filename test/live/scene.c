@@ -14,41 +14,34 @@ static void age(struct cluster *cluster, unsigned master)
     cluster_tell(cluster, master, "HSET redlock:clock s %lld q 0 h %lld", wall - HOUR_US, wall);
 }
 
-void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge *forge, void *data)
+static void open_scene(unsigned masters, int64_t max_ttl_ms)
 {
     char ttl[32];
     snprintf(ttl, sizeof ttl, "%lldms", (long long)max_ttl_ms);
     setenv("REDLOCK_MAX_TTL", ttl, 1); /* an adopting client must not tell them a longer one */
-    *scene = (struct scene){.max_ttl_ms = max_ttl_ms};
-    cluster_start(&scene->cluster, masters, NULL);
+    scene = (struct scene){.max_ttl_ms = max_ttl_ms};
+    cluster_start(&scene.cluster, masters, NULL);
     for (unsigned i = 0; i < masters; i++) {
-        age(&scene->cluster, i);
-        scene->roads[i] =
-            proxy_start_forging(scene->cluster.ports[i], i + 1 == masters ? forge : NULL, data);
+        age(&scene.cluster, i);
+        scene.roads[i] = proxy_start(scene.cluster.ports[i]);
     }
-    scene->loop = ev_loop_new(0);
-}
-
-void scene_close(struct scene *scene)
-{
-    for (unsigned i = 0; i < scene->cluster.count; i++)
-        proxy_stop(scene->roads[i]);
-    ev_loop_destroy(scene->loop);
-    cluster_stop(&scene->cluster);
+    scene.loop = ev_loop_new(0);
 }
 
 int scene_set_up(void **state)
 {
     const struct scene_terms *terms = *state;
-    int64_t max_ttl_ms = terms->max_ttl_ms ? terms->max_ttl_ms : 30000;
-    scene_open(&scene, terms->masters, max_ttl_ms, terms->forge, NULL);
+    open_scene(terms->masters, terms->max_ttl_ms ? terms->max_ttl_ms : 30000);
     return 0;
 }
 
 int scene_tear_down(void **state)
 {
     (void)state;
-    scene_close(&scene);
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        proxy_stop(scene.roads[i]);
+    ev_loop_destroy(scene.loop);
+    cluster_stop(&scene.cluster);
     return 0;
 }
 

@@ -19,13 +19,7 @@ struct scene {
     struct proxy *roads[CLUSTER_MAX]; /* used on request */
 };
 
-/* The masters have run for long, as far as they can tell.  The road to the last master has the
- * forger on it, if there is one. */
-void scene_open(struct scene *scene, unsigned masters, int64_t max_ttl_ms, forge *forge,
-                void *data);
-void scene_close(struct scene *scene);
-
-/* A case that is played in `scene`, which is opened for it and closed after it:
+/* A case that is played in `scene`, whose masters have run for long, as far as they can tell:
  * SCENE(what_is_true, .masters = 3) { ... } */
 #define SCENE(name, ...)                                                                           \
     static struct scene_terms name##_terms = {__VA_ARGS__};                                        \
@@ -33,7 +27,6 @@ void scene_close(struct scene *scene);
 struct scene_terms {
     unsigned masters;
     int64_t max_ttl_ms; /* 0: 30 s */
-    forge *forge;
 };
 extern struct scene scene;
 int scene_tear_down(void **state);

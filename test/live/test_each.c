@@ -63,28 +63,6 @@ TEST(releases_are_answered_one_by_one)
     one_answer_for_each("~* &* -mget");
 }
 
-TEST(a_name_that_comes_twice_is_released_once)
-{
-    TELL("MSET x a y a");
-    add(REQUEST_RELEASE, "x", "a");
-    add(REQUEST_RELEASE, "y", "a");
-    add(REQUEST_RELEASE, "x", "a");
-    ALL(ANSWER_YES, ANSWER_YES, ANSWER_ABSENT);
-    assert_int_equal(cluster_keys(&cluster), 0);
-}
-
-TEST(who_waits_is_served_though_each_was_ours)
-{
-    TELL("MSET x a y a");
-    assert_int_equal(queue("y", "waiter", 2000), ANSWER_QUEUED);
-    add(REQUEST_RELEASE, "x", "a");
-    add(REQUEST_RELEASE, "y", "a");
-    ALL(ANSWER_YES, ANSWER_YES);
-    assert_holder("x", NULL);
-    assert_holder("y", "waiter");
-    assert_told("waiter");
-}
-
 static void propose(const char *name, usec proposal)
 {
     add(REQUEST_GRANT, name, "a");

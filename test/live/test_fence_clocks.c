@@ -1,13 +1,12 @@
 /*
- * Wrong logical clocks: clients propose nonsense, and masters lie. Fences still grow, and no other
- * clock moves further beyond its master's wall clock than the window.
- * rule: F1, F2, F15
+ * A master lies about its logical clock. Fences still grow, and no other clock moves further beyond
+ * its master's wall clock than the window.
+ * rule: F15
  */
 #include "fixture.h"
 #include "fences.h"
 
 #include "liar.h"
-#include "scripts.h"
 
 #define MASTERS 5
 #define HOUR_US INT64_C(3600000000)
@@ -27,59 +26,6 @@ static void open_some(struct user *user, unsigned count, const struct liar *liar
     options.nodes = nodes;
     user_open(user, NULL, &options);
 }
-
-/* ---- Wild proposals ---- */
-
-/* A grant as another program sees it: the clock in the answer. */
-static int64_t propose(unsigned master, int64_t proposal)
-{
-    redisReply *reply =
-        cluster_ask(&cluster, master, "EVAL %s 2 wild redlock:clock token 1000 %lld %d",
-                    SCRIPT_GRANT_TEXT, (long long)proposal, WINDOW_US);
-    assert_non_null(reply);
-    if (reply->type != REDIS_REPLY_ARRAY)
-        fail_msg("grant: %s", reply->str);
-    assert_int_equal(reply->element[0]->integer, 1);
-    int64_t clock = reply->element[1]->integer;
-    freeReplyObject(reply);
-    assert_int_equal(cluster_count(&cluster, master, "DEL wild"), 1);
-    return clock;
-}
-
-CASE(test_wild_proposals)
-{
-    struct user user;
-    settle_clocks(&cluster);
-    open_some(&user, MASTERS, NULL);
-    int64_t first = fence_once(&user, "sane");
-    assert_true(first < wall_clock(&cluster, 0) + BUSY_US);
-
-    int64_t before = wall_clock(&cluster, 0);
-    int64_t clock = propose(0, before + HOUR_US);
-    assert_true(clock >= before + WINDOW_US);
-    assert_true(clock <= wall_clock(&cluster, 0) + WINDOW_US);
-    assert_int_equal(logical_clock(&cluster, 0), clock);
-    AWAIT(&user, cluster_keys(&cluster) == 0);
-    clock = logical_clock(&cluster, 1);
-    assert_int_equal(propose(1, 1), clock + 1);
-    assert_int_equal(logical_clock(&cluster, 1), clock + 1);
-
-    int64_t last = first;
-    for (unsigned try = 0; try < 20; try++) {
-        for (unsigned i = 0; i < MASTERS; i++)
-            propose(i, try % 2 ? 1 : INT64_C(1) << 53);
-        int64_t fence = fence_once(&user, "sane");
-        assert_true(fence > last);
-        assert_true(fence <= wall_clock(&cluster, 0) + WINDOW_US + BUSY_US);
-        for (unsigned i = 0; i < MASTERS; i++)
-            assert_true(clock_ahead(&cluster, i) <= WINDOW_US);
-        last = fence;
-    }
-    assert_true(last - first <= WINDOW_US + 2 * BUSY_US);
-    user_close_clean(&user, &cluster);
-}
-
-/* ---- A master that lies about its clock ---- */
 
 static void lie_about_the_clock(int64_t lie)
 {

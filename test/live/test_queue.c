@@ -1,7 +1,7 @@
 /*
  * Waiting in turn, as one real master sees it. The scripts come through lib/wire; a subscription
  * gets the pushes.
- * rule: K5, K7, W2, W3, W4, W5, W7, W8, W9, W32
+ * rule: K5, K7, W3, W4, W5, W7, W8, W32
  */
 #define _GNU_SOURCE
 
@@ -92,19 +92,6 @@ TEST(a_name_that_is_waited_for_is_never_free)
     assert_int_equal(cluster_keys(&cluster), 1);
 }
 
-TEST(the_dead_are_skipped)
-{
-    assert_int_equal(grant("x", "holder"), ANSWER_YES);
-    assert_int_equal(queue_for("x", "dying", 2000, 1), ANSWER_QUEUED);
-    assert_int_equal(queue("x", "alive", 2010), ANSWER_QUEUED);
-    await_death("dying");
-    assert_int_equal(release("x", "holder"), ANSWER_YES);
-    assert_told("alive");
-    assert_int_equal(cluster_keys(&cluster), 1);
-    assert_int_equal(release("x", "alive"), ANSWER_YES);
-    assert_int_equal(cluster_keys(&cluster), 0);
-}
-
 static void put_dead(unsigned count)
 {
     TELL("EVAL %s 0 %u",
@@ -129,18 +116,6 @@ TEST(the_dead_are_taken_out_some_at_a_time)
     assert_told("alive");
 }
 
-TEST(a_name_that_ran_out_goes_to_the_first_who_asks_again)
-{
-    assert_int_equal(grant("x", "holder"), ANSWER_YES);
-    assert_int_equal(queue("x", "second", 2010), ANSWER_QUEUED);
-    assert_int_equal(queue("x", "first", 2000), ANSWER_QUEUED);
-    TELL("DEL x");
-    assert_int_equal(queue("x", "second", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.position, 0);
-    assert_holder("x", "first");
-    assert_told("first");
-}
-
 /* ---- Grants ---- */
 
 TEST(a_grant_does_not_pass_those_who_wait)
@@ -153,43 +128,6 @@ TEST(a_grant_does_not_pass_those_who_wait)
     char payload[64];
     snprintf(payload, sizeof payload, "waiter %lld", (long long)reply.clock - 1);
     assert_heard(payload);
-}
-
-TEST(a_grant_does_not_pass_one_who_waits_for_more)
-{
-    assert_int_equal(grant("x", "holder"), ANSWER_YES);
-    assert_int_equal(queue("y x", "waiter", 2000), ANSWER_QUEUED);
-    assert_true(reply.queue.remaining_ms > 10000);
-    assert_int_equal(grant("y", "barger"), ANSWER_HELD);
-    assert_int_equal(grant("z y", "barger"), ANSWER_HELD);
-    assert_int_equal(grant("z", "other"), ANSWER_YES);
-    assert_holder("y", NULL);
-    assert_int_equal(release("y x", "waiter"), ANSWER_HELD);
-    assert_int_equal(grant("y", "barger"), ANSWER_YES);
-}
-
-TEST(the_clock_moves_with_every_grant_and_refusal)
-{
-    assert_int_equal(grant("free", "plain"), ANSWER_YES);
-    assert_true(reply.clock == 0 && read_clock() == 1000);
-    assert_int_equal(grant_proposing("x", "holder", 1), ANSWER_YES);
-    assert_true(reply.clock == 1001 && read_clock() == 1001);
-    assert_int_equal(grant("x", "other"), ANSWER_HELD);
-    assert_true(reply.clock == 1002 && read_clock() == 1002);
-    assert_int_equal(queue("x", "waiter", 1000), ANSWER_QUEUED);
-    assert_true(reply.clock == 1002 && read_clock() == 1002);
-    assert_int_equal(queue("x", "waiter", FAR), ANSWER_QUEUED);
-    assert_true(reply.clock == FAR && read_clock() == FAR);
-    assert_int_equal(grant("x", "other"), ANSWER_HELD);
-    assert_true(reply.clock == FAR + 1 && read_clock() == FAR + 1);
-    assert_int_equal(release("x", "holder"), ANSWER_YES);
-    assert_true(read_clock() == FAR + 2);
-    assert_told("waiter");
-    assert_int_equal(queue("x", "waiter", FAR), ANSWER_YES);
-    assert_true(reply.clock == FAR + 2 && read_clock() == FAR + 2);
-    assert_int_equal(queue("y", "other", FAR + 5), ANSWER_YES);
-    assert_true(reply.clock == FAR + 6 && read_clock() == FAR + 6);
-    assert_told("other");
 }
 
 TEST(without_a_clock_nothing_is_handed_over)
@@ -207,30 +145,6 @@ TEST(without_a_clock_nothing_is_handed_over)
 }
 
 /* ---- Several names ---- */
-
-TEST(several_names_go_all_or_none)
-{
-    assert_int_equal(grant("x", "holds-x"), ANSWER_YES);
-    assert_int_equal(grant("y", "holds-y"), ANSWER_YES);
-    assert_int_equal(queue("y z", "first", 2000), ANSWER_QUEUED);
-    assert_int_equal(queue("x z", "second", 2010), ANSWER_QUEUED);
-    assert_int_equal(release("x", "holds-x"), ANSWER_YES);
-    assert_holder("x", NULL); /* second is not first for z */
-    assert_int_equal(queue("x z", "second", 2010), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.remaining_ms, -1);
-    assert_int_equal(release("y", "holds-y"), ANSWER_YES);
-    assert_told("first");
-    assert_holder("y", "first");
-    assert_holder("z", "first");
-    assert_holder("x", NULL);
-    assert_true(ASK_COUNT("PTTL y") <= LIFE && ASK_COUNT("PTTL z") <= LIFE);
-    assert_int_equal(release("y z", "first"), ANSWER_YES);
-    assert_told("second");
-    assert_holder("x", "second");
-    assert_holder("z", "second");
-    assert_int_equal(release("x z", "second"), ANSWER_YES);
-    assert_int_equal(cluster_keys(&cluster), 0);
-}
 
 TEST(names_of_any_bytes)
 {
@@ -333,57 +247,6 @@ TEST(what_is_no_waiter_stops_no_release)
         assert_holder("x", NULL);
         TELL("DEL redlock:queue:x redlock:waiter:w");
     }
-}
-
-/* ---- Several in one command ---- */
-
-/* Each request as if it had come alone, after those before it. */
-TEST(several_grants_in_one)
-{
-    static const struct {
-        const char *name, *token;
-        usec proposal;
-        enum answer answer;
-        usec clock;
-    } each[] = {{"free", "plain", 0, ANSWER_YES, 0},
-                {"fenced", "first", 5000, ANSWER_YES, 5000},
-                {"fenced", "second", 0, ANSWER_HELD, 5001},
-                {"other", "third", 3, ANSWER_YES, 5002},
-                {"held", "fourth", 9000, ANSWER_HELD, 5003},
-                {"let-go", "barger", 0, ANSWER_HELD, 5005}, /* the waiter has it, with 5004 */
-                {"of-the-dead", "fifth", 0, ANSWER_YES, 0}};
-    enum { COUNT = sizeof each / sizeof *each };
-    struct request requests[COUNT];
-    struct names *names[COUNT];
-    assert_int_equal(grant("held", "holder"), ANSWER_YES);
-    assert_int_equal(grant("let-go", "holder"), ANSWER_YES);
-    assert_int_equal(queue("let-go", "waiter", 2000), ANSWER_QUEUED);
-    TELL("DEL let-go");
-    TELL("ZADD redlock:queue:of-the-dead 1 dead");
-    for (unsigned i = 0; i < COUNT; i++) {
-        names[i] = split(each[i].name);
-        requests[i] = request_of(REQUEST_GRANT, names[i], each[i].token);
-        requests[i].grant.proposal = each[i].proposal;
-    }
-    ask_each(requests, COUNT);
-    for (unsigned i = 0; i < COUNT; i++) {
-        assert_int_equal(answer_of_each(requests, i, COUNT), each[i].answer);
-        assert_true(reply.clock == each[i].clock);
-        if (each[i].answer == ANSWER_YES)
-            assert_holder(each[i].name, each[i].token);
-    }
-    assert_true(read_clock() == 5005);
-    assert_heard("waiter 5004");
-    assert_holder("let-go", "waiter");
-    assert_int_equal(ASK_COUNT("EXISTS redlock:queue:of-the-dead"), 0);
-
-    TELL("DEL redlock:clock free fenced");
-    ask_each(requests, 2);
-    assert_int_equal(answer_of_each(requests, 0, 2), ANSWER_YES);
-    assert_int_equal(answer_of_each(requests, 1, 2), ANSWER_NO_CLOCK);
-    assert_holder("fenced", NULL);
-    for (unsigned i = 0; i < COUNT; i++)
-        names_drop(&memory, names[i]);
 }
 
 /* ---- Masters that forbid something ---- */

@@ -1,6 +1,6 @@
 /*
- * The slots of a name on one real master: refusing, serving, and hints about free ones.
- * rule: P3, P4, P6, P10, P12
+ * The slots of a name on one real master: hints about free ones, and what is kept.
+ * rule: P4, P6, P12
  */
 #include "one_master.h"
 
@@ -45,11 +45,6 @@ static enum answer release_slot(unsigned slot, const char *token)
     return about_slot(request_of(REQUEST_RELEASE, NULL, token), slot, 4);
 }
 
-static enum answer renew_slot(unsigned slot, const char *token)
-{
-    return about_slot(request_of(REQUEST_RENEW, NULL, token), slot, 0);
-}
-
 static unsigned lookups(void)
 {
     redisReply *info = cluster_ask(&cluster, 0, "INFO stats");
@@ -71,33 +66,6 @@ static void take_slots(unsigned count)
 
 #define TEST(name) CASE_WITH(name, set_up, tear_down)
 
-TEST(a_refusal_tells_of_a_free_slot)
-{
-    take_slots(3);
-    assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
-    assert_int_equal(reply.grant.free_slot, 3);
-    assert_true(reply.clock > 1000);
-    assert_int_equal(grant_slot(3, "d"), ANSWER_YES);
-    assert_int_equal(grant_slot(1, "x"), ANSWER_HELD);
-    assert_int_equal(reply.grant.free_slot, -1);
-    assert_int_equal(reply.grant.next_slot, 1);
-    assert_holder("redlock:permit:1:pool", "b");
-    assert_holder("redlock:permits:pool", "4");
-}
-
-/* It is sent to the shortest queue. */
-TEST(nobody_who_waits_is_passed)
-{
-    take_slots(4);
-    assert_int_equal(queue_slot(2, "w", FAR), ANSWER_QUEUED);
-    TELL("DEL redlock:permit:0:pool");
-    assert_int_equal(grant_slot(0, "x"), ANSWER_HELD);
-    assert_int_equal(reply.grant.free_slot, -1);
-    assert_int_equal(grant_slot(2, "x"), ANSWER_HELD);
-    assert_int_equal(reply.grant.next_slot, 3);
-    assert_holder("redlock:permit:0:pool", NULL);
-}
-
 TEST(a_foreign_key_is_a_holder)
 {
     TELL("SET redlock:permit:1:pool foreign PX 60000");
@@ -106,56 +74,6 @@ TEST(a_foreign_key_is_a_holder)
     assert_int_equal(queue_slot(1, "x", FAR), ANSWER_QUEUED);
     assert_int_equal(reply.queue.slots.free_slot, 2);
     assert_true(reply.queue.foreign);
-}
-
-/* ---- Places ---- */
-
-TEST(a_slot_goes_to_its_own_queue)
-{
-    take_slots(4);
-    assert_int_equal(queue_slot(1, "w", FAR), ANSWER_QUEUED);
-    assert_int_equal(queue_slot(2, "v", FAR - 9), ANSWER_QUEUED);
-    assert_int_equal(release_slot(1, "b"), ANSWER_YES);
-    assert_told("w");
-    assert_holder("redlock:permit:1:pool", "w");
-}
-
-TEST(a_new_place_passes_nobody_older)
-{
-    take_slots(4);
-    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    TELL("DEL redlock:permit:2:pool"); /* as if it had expired */
-    assert_int_equal(queue_slot(2, "new", FAR + 1), ANSWER_QUEUED);
-    assert_holder("redlock:permit:2:pool", NULL);
-    assert_int_equal(queue_slot(2, "new", FAR + 1), ANSWER_YES); /* the old one may be dead */
-    assert_told("new");
-}
-
-TEST(a_new_place_is_served_where_a_slot_is_left_for_each)
-{
-    take_slots(4);
-    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    TELL("DEL redlock:permit:2:pool redlock:permit:3:pool");
-    assert_int_equal(queue_slot(2, "new", FAR + 1), ANSWER_YES);
-    assert_told("new");
-}
-
-TEST(the_first_is_told_of_others)
-{
-    take_slots(4);
-    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.slots.next_slot, -1);
-    assert_int_equal(queue_slot(2, "v", FAR + 1), ANSWER_QUEUED);
-    assert_int_equal(queue_slot(3, "u", FAR + 2), ANSWER_QUEUED);
-    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.slots.next_slot, 3);
-    assert_int_equal(reply.queue.slots.free_slot, -1);
-    TELL("DEL redlock:permit:0:pool");
-    assert_int_equal(queue_slot(1, "old", FAR), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.slots.free_slot, 0);
-    assert_int_equal(queue_slot(1, "z", FAR + 3), ANSWER_QUEUED);
-    assert_int_equal(reply.queue.position, 1);
-    assert_int_equal(reply.queue.slots.free_slot, -1);
 }
 
 /* ---- Hints ---- */
@@ -219,39 +137,6 @@ TEST(who_leaves_leaves_all_queues)
     assert_int_equal(release_slot(2, "w"), ANSWER_HELD);
     assert_int_equal(ASK_COUNT("EXISTS redlock:waiter:w redlock:queue:redlock:permit:2:pool"), 0);
     assert_int_equal(ASK_COUNT("ZCARD redlock:queue:redlock:permits:pool"), 1);
-}
-
-TEST(a_free_name_is_not_that_of_its_permits)
-{
-    take_slots(2);
-    assert_int_equal(grant("pool", "x"), ANSWER_YES);
-    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.peek.permits, 0);
-    assert_int_equal(release("pool", "x"), ANSWER_YES);
-    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.peek.permits, 4);
-    assert_int_equal(reply.peek.reading, 2);
-    assert_int_equal(simply(REQUEST_PEEK, "pool other", "x"), ANSWER_ABSENT);
-}
-
-/* A renewal stores that there is its slot, where the number was forgotten. */
-TEST(who_looks_finds_each_slot_that_is_held)
-{
-    take_slots(3);
-    TELL("DEL redlock:permits:pool");
-    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_ABSENT);
-    assert_int_equal(renew_slot(1, "c"), ANSWER_HELD);
-    assert_int_equal(renew_slot(3, "c"), ANSWER_ABSENT);
-    assert_holder("redlock:permits:pool", NULL);
-    assert_int_equal(renew_slot(1, "b"), ANSWER_YES);
-    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.peek.permits, 2);
-    assert_int_equal(reply.peek.reading, 2);
-    assert_int_equal(renew_slot(2, "c"), ANSWER_YES);
-    assert_int_equal(renew_slot(0, "a"), ANSWER_YES);
-    assert_int_equal(simply(REQUEST_PEEK, "pool", "x"), ANSWER_HELD);
-    assert_int_equal(reply.peek.permits, 3);
-    assert_true(ASK_COUNT("PTTL redlock:permits:pool") >= ASK_COUNT("PTTL redlock:permit:0:pool"));
 }
 
 /* Also where the lease is longer than the hour for which the number is kept. */

@@ -11,6 +11,7 @@
  * model follows the server's.  A script may even have seen both times (its keys expire as it
  * begins, what PTTL says goes on); if neither fits, both begin anew, with nothing.
  */
+/* rule: B3, F1, F2, K3, P3, S1, S2, S3, S5, S6, S9, W2, W3, W9 */
 #include <hiredis/hiredis.h>
 #include <signal.h>
 #include <stdio.h>
