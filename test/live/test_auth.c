@@ -1,6 +1,6 @@
 /*
- * Masters that refuse: wrong passwords, missing permissions, replicas, one server listed twice, a
- * name that is not a lock.  Each error names its cause.
+ * Masters that refuse: wrong passwords, missing permissions, replicas, one server listed twice.
+ * Each error names its cause.
  */
 #include "fixture.h"
 #include "user.h"
@@ -230,43 +230,6 @@ CASE(test_same_master)
              cluster.passwords[0], cluster.dir, cluster_scheme(), cluster.passwords[0],
              cluster.ports[0]);
     refused_list(nodes, REDLOCK_E_SAME_MASTER, "is the same server as master");
-}
-
-/* A name with a value of another kind belongs to another program, and keeps it. */
-CASE(test_other_types)
-{
-    struct user user;
-    struct take take;
-    struct seen look;
-    user_open(&user, &cluster, NULL);
-    for (unsigned i = 0; i < 3; i++) {
-        cluster_tell(&cluster, i, "RPUSH jobs a b");
-        cluster_tell(&cluster, i, "SET text forever");
-    }
-    assert_code(take_lock(&take, &user, "jobs", NULL), REDLOCK_E_HELD);
-    const struct told *told = &take.told[REDLOCK_NOT_ACQUIRED];
-    for (unsigned i = 0; i < 3; i++) {
-        assert_vote(&told->votes[i], REDLOCK_VOTE_HELD);
-        assert_says(told->votes[i].holder, "list");
-        assert_int_equal(told->votes[i].remaining_ms, -2);
-    }
-    assert_says(told->text, "never expires");
-    take_free(&take);
-    assert_code(take_lock(&take, &user, "text", NULL), REDLOCK_E_HELD);
-    assert_says(take.told[REDLOCK_NOT_ACQUIRED].text, "forever on 3 of 5 masters");
-    take_free(&take);
-    look_at(&look, &user, "jobs");
-    assert_int_equal(look.result.agreed, 3);
-
-    /* Held on the other two only, a minority: no lock, but nothing is taken away either. */
-    cluster_tell(&cluster, 2, "DEL jobs");
-    assert_code(take_lock(&take, &user, "jobs", NULL), REDLOCK_OK);
-    assert_code(take_release(&take), REDLOCK_OK);
-    AWAIT(&user, cluster_count(&cluster, 2, "EXISTS jobs") == 0);
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(cluster_count(&cluster, i, "LLEN jobs"), 2);
-    cluster_tell_all(&cluster, "DEL jobs text");
-    user_close_clean(&user, &cluster);
 }
 
 CASE(test_databases)

@@ -1,6 +1,6 @@
 /*
  * Barriers on real masters: passing and leaving, and the outcome of each party.
- * rule: B1, B2, B3, B7, B16
+ * rule: B1
  */
 #include <redlock/recipes.h>
 
@@ -127,72 +127,6 @@ WITH_BOTH(test_masters_know_the_token_that_is_told)
     assert_true(know >= MASTERS / 2 + 1);
 }
 
-WITH_BOTH(test_a_generation_that_goes_back)
-{
-    struct arrival first, last, back;
-    redlock_barrier_options options = barrier(2, 0);
-    options.generation += 1000;
-    arrive_as(&first, &theirs, "gate", &options);
-    arrive_as(&last, &ours, "gate", &options);
-    await_told(&first, &ours, REDLOCK_OK);
-    await_told(&last, &ours, REDLOCK_OK);
-    arrive_as(&back, &theirs, "gate", &options); /* it was passed */
-    await_told(&back, &ours, REDLOCK_OK);
-    options.generation--; /* nobody was there, and nobody will come */
-    arrive_as(&back, &theirs, "gate", &options);
-    await_told(&back, &ours, REDLOCK_E_OVER);
-    assert_false(back.told.undecided);
-    assert_int_equal(back.told.latest, options.generation + 1);
-    options.token = "mine"; /* it may have been there when they passed that one */
-    arrive_as(&back, &theirs, "gate", &options);
-    await_told(&back, &ours, REDLOCK_E_OVER);
-    assert_true(back.told.undecided);
-    generation = options.generation + 1;
-}
-
-static void forget_the_barrier(void)
-{
-    cluster_tell_all(&cluster, "DEL redlock:barrier:%d:gate", (int)generation);
-}
-
-static unsigned know_it_was_passed(void)
-{
-    return cluster_answering(
-        &cluster, generation, "EVAL %s 1 redlock:passed:gate",
-        "return tonumber(string.match(redis.call('get', KEYS[1]) or '-1', '%S+'))");
-}
-
-/* A party that has passed sends nothing to masters that answer it later: they need not know. */
-static void pass_so_that_all_know(struct arrival *alone)
-{
-    for (unsigned tries = 0; tries < 200; tries++) {
-        generation++;
-        arrive(alone, &ours, 1, REDLOCK_ZERO);
-        await_told(alone, &ours, REDLOCK_OK);
-        unsigned know = know_it_was_passed();
-        assert_true(know >= MASTERS / 2 + 1);
-        if (know == MASTERS)
-            return;
-    }
-    fail_msg("there was always a master that does not know");
-}
-
-WITH_BOTH(test_what_was_passed_is_known_for_days)
-{
-    struct arrival alone, late, again;
-    pass_so_that_all_know(&alone);
-    redlock_barrier_options options = barrier(1, 0);
-    forget_the_barrier();
-    arrive(&late, &theirs, 1, 0);
-    await_told(&late, &ours, REDLOCK_E_OVER);
-    assert_false(late.told.undecided);
-    assert_int_equal(late.told.latest, generation);
-    options.token = alone.told.token;
-    arrive_as(&again, &theirs, "gate", &options);
-    await_told(&again, &ours, REDLOCK_OK);
-    assert_true(cluster_count(&cluster, 0, "PTTL redlock:passed:gate") > 600000000);
-}
-
 /* ---- leaving ---------------------------------------------------------------------------- */
 
 WITH_BOTH(test_who_leaves_is_not_counted)
@@ -214,18 +148,6 @@ WITH_BOTH(test_who_leaves_is_not_counted)
     arrive(&last, &ours, 2, 0);
     await_told(&waits, &ours, REDLOCK_OK);
     await_told(&last, &ours, REDLOCK_OK);
-}
-
-WITH_BOTH(test_time_is_over)
-{
-    struct arrival waits, hasty;
-    arrive(&waits, &theirs, 3, 300);
-    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    arrive(&hasty, &ours, 3, REDLOCK_ZERO);
-    await_told(&hasty, &ours, REDLOCK_E_NOT_PASSED);
-    assert_false(hasty.told.undecided);
-    assert_int_equal(hasty.told.arrived, 2);
-    await_told(&waits, &ours, REDLOCK_E_NOT_PASSED);
 }
 
 WITH_BOTH(test_who_is_freed_leaves)
@@ -251,86 +173,6 @@ WITH_BOTH(test_who_closes_leaves)
     assert_code(gone.told.code, REDLOCK_E_CLOSED);
     assert_false(gone.told.undecided);
     AWAIT(&ours, counted_on(&cluster, 0) == MASTERS);
-}
-
-WITH_BOTH(test_who_dies_is_not_counted_for_long)
-{
-    struct arrival waits;
-    /* As a process that died 3 to 4 s before its ttl was over. */
-    cluster_tell_all(&cluster, "EVAL %s 1 redlock:barrier:%d:gate",
-                     "local t = redis.call('time') redis.call('zadd', KEYS[1], t[1] * 1000 + 4000,"
-                     " 't:dead', '+inf', 'of:3') return redis.call('pexpire', KEYS[1], 4000)",
-                     (int)generation);
-    arrive(&waits, &ours, 3, 0);
-    AWAIT(&ours, counted_on(&cluster, 2) == MASTERS);
-    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    assert_int_equal(waits.times, 0);
-    assert_code(redlock_barrier_leave(waits.party), REDLOCK_OK);
-    await_told(&waits, &ours, REDLOCK_E_CANCELLED);
-}
-
-/* ---- disagreeing, and coming back ---------------------------------------------------------- */
-
-WITH_BOTH(test_another_number_of_parties)
-{
-    struct arrival waits, wrong, last;
-    arrive(&waits, &theirs, 2, 0);
-    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    arrive(&wrong, &ours, 3, 0);
-    await_told(&wrong, &ours, REDLOCK_E_PARTIES);
-    assert_int_equal(wrong.told.others, 2);
-    assert_false(wrong.told.undecided);
-    arrive(&last, &ours, 2, 0);
-    await_told(&waits, &ours, REDLOCK_OK);
-    await_told(&last, &ours, REDLOCK_OK);
-}
-
-WITH_BOTH(test_a_wrong_number_does_not_stick)
-{
-    struct arrival wrong, right;
-    arrive(&wrong, &theirs, 3, REDLOCK_ZERO);
-    await_told(&wrong, &ours, REDLOCK_E_NOT_PASSED);
-    arrive(&right, &ours, 1, REDLOCK_ZERO);
-    await_told(&right, &ours, REDLOCK_OK);
-}
-
-/* A number that nobody counted here bears any more, in a record that lasts: a party left whose ttl
- * was longer than that of one which died. */
-WITH_BOTH(test_the_number_of_the_dead_does_not_stick)
-{
-    struct arrival right;
-    cluster_tell_all(&cluster, "EVAL %s 1 redlock:barrier:%d:gate",
-                     "redis.call('zadd', KEYS[1], 1, 't:dead', '+inf', 'of:3') "
-                     "return redis.call('pexpire', KEYS[1], 20000)",
-                     (int)generation);
-    arrive(&right, &ours, 1, REDLOCK_ZERO);
-    await_told(&right, &ours, REDLOCK_OK);
-}
-
-WITH_BOTH(test_one_token_is_one_party)
-{
-    struct arrival first, again, last;
-    redlock_barrier_options options = barrier(2, 0);
-    options.token = "mine";
-    arrive_as(&first, &theirs, "gate", &options);
-    arrive_as(&again, &ours, "gate", &options);
-    AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
-    assert_int_equal(first.times + again.times, 0);
-    arrive(&last, &ours, 2, 0);
-    await_told(&first, &ours, REDLOCK_OK);
-    await_told(&again, &ours, REDLOCK_OK);
-    await_told(&last, &ours, REDLOCK_OK);
-    assert_string_equal(first.told.token, "mine");
-}
-
-WITH_BOTH(test_who_comes_back_may_have_been_counted)
-{
-    struct arrival again;
-    redlock_barrier_options options = barrier(2, REDLOCK_ZERO);
-    options.token = "mine";
-    arrive_as(&again, &ours, "gate", &options);
-    await_told(&again, &ours, REDLOCK_E_UNDECIDED);
-    assert_true(again.told.undecided);
 }
 
 /* ---- calls in the callback --------------------------------------------------------------- */
@@ -458,21 +300,6 @@ SCENE(test_masters_restart_while_they_wait, .masters = MASTERS, .max_ttl_ms = 30
     arrive(&last, &user, 2, 0);
     await_told(&first, &user, REDLOCK_OK);
     await_told(&last, &user, REDLOCK_OK);
-    scene_leave(&user);
-}
-
-SCENE(test_too_few_masters, .masters = MASTERS, .max_ttl_ms = 3000)
-{
-    struct user user;
-    struct arrival waits;
-    scene_enter(&scene, &user, "user", 0);
-    redlock_barrier_options options = barrier(2, 0);
-    options.ttl_ms = 3000;
-    arrive_as(&waits, &user, "gate", &options);
-    AWAIT(&user, counted_on(&scene.cluster, 1) == MASTERS);
-    user_meanwhile(&user, &scene.cluster, "kill 1 2 3");
-    await_told(&waits, &user, REDLOCK_E_UNAVAILABLE);
-    assert_true(waits.told.undecided);
     scene_leave(&user);
 }
 

@@ -111,51 +111,6 @@ WITH_BOTH(test_who_waits_is_told_at_once)
     await_told(&waits, &ours, REDLOCK_OK);
 }
 
-WITH_BOTH(test_an_arrival_is_counted_once)
-{
-    make(&ours, 2);
-    arrive(&ours, "me");
-    arrive(&theirs, "me");
-    counts(&ours, 1, false);
-    redlock_latch_result tally = arrive(&ours, NULL);
-    assert_true(tally.open);
-    assert_int_equal(strlen(tally.arrival), 22);
-}
-
-WITH_BOTH(test_a_name_has_one_latch)
-{
-    redlock_latch_options options = {.size = sizeof options};
-    redlock_latch_result first = make(&ours, 2);
-    options.arrivals = 7;
-    redlock_latch_result second = tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
-    assert_string_equal(second.id, first.id);
-    assert_int_equal(second.arrivals, 2);
-    options.id = "another";
-    tell(&theirs, redlock_latch_arrive, &options, REDLOCK_E_GONE);
-    options.id = first.id;
-    tell(&theirs, redlock_latch_arrive, &options, REDLOCK_OK);
-    counts(&ours, 1, false);
-}
-
-WITH_BOTH(test_what_was_not_made_is_taken_away)
-{
-    redlock_latch_options options = {.size = sizeof options};
-    options.arrivals = 1;
-    redlock_latch_result first = make(&ours, 1);
-    cluster_tell(&cluster, 0, "DEL redlock:latch:latch");
-    tell(&theirs, redlock_latch_create, &options, REDLOCK_E_HELD);
-    AWAIT(&theirs, !cluster_count(&cluster, 0, "EXISTS redlock:latch:latch"));
-    assert_string_equal(tell(&ours, redlock_latch_count, NULL, REDLOCK_OK).id, first.id);
-}
-
-WITH_BOTH(test_its_time_is_over)
-{
-    redlock_latch_options options = {.size = sizeof options};
-    options.timeout_ms = 100;
-    make(&ours, 1);
-    tell(&ours, redlock_latch_await, &options, REDLOCK_E_NOT_OPEN);
-}
-
 WITH_BOTH(test_cancelling_and_closing_end_calls)
 {
     struct call first, second, third;
@@ -307,18 +262,6 @@ SCENE(test_the_largest_is_given_back, .masters = 3, .max_ttl_ms = 1000)
     AWAIT_MS(&user, (counts(&user, REDLOCK_ARRIVALS_MAX, true), is_on(0)), 20000);
     assert_int_equal(cluster_count(&scene.cluster, 0, "ZCOUNT redlock:latch:latch 0 0"),
                      REDLOCK_ARRIVALS_MAX);
-    scene_leave(&user);
-}
-
-/* More than can be made good. */
-SCENE(test_it_is_gone_with_its_quorum, .masters = 3, .max_ttl_ms = 1000)
-{
-    struct user user;
-    scene_enter(&scene, &user, "latch", 0);
-    make(&user, 2);
-    arrive(&user, "first");
-    cluster_do(&scene.cluster, "restart 1 2 --empty");
-    tell(&user, redlock_latch_await, NULL, REDLOCK_E_GONE);
     scene_leave(&user);
 }
 

@@ -124,29 +124,6 @@ CASE_WITH(test_it_is_told_at_once, pair_join, pair_leave)
     end_watch(&watch);
 }
 
-CASE_WITH(test_values_of_all_lengths, pair_join, pair_leave)
-{
-    static char value[LONGEST + 2];
-    struct take leader;
-    struct watch watch;
-    memset(value, 'v', sizeof value);
-    begin_watch(&watch, &theirs, "name");
-    lead(&leader, &ours, "name");
-    assert_code(redlock_lease_announce(leader.lease, value, LONGEST + 1), REDLOCK_E_ARGUMENT);
-    assert_non_null(strstr(redlock_last_error(ours.client), "65536"));
-    assert_code(redlock_lease_announce(leader.lease, NULL, 1), REDLOCK_E_ARGUMENT);
-    assert_code(redlock_lease_announce(leader.lease, value, LONGEST), REDLOCK_OK);
-    AWAIT(&theirs, watch.last.length == LONGEST);
-    assert_memory_equal(watch.value, value, LONGEST);
-    assert_code(redlock_lease_announce(leader.lease, NULL, 0), REDLOCK_OK);
-    AWAIT(&theirs, is_told(&watch, ""));
-    assert_code(redlock_lease_announce(leader.lease, "\0 \n", 3), REDLOCK_OK);
-    AWAIT(&theirs, watch.last.length == 3);
-    assert_memory_equal(watch.value, "\0 \n", 3);
-    assert_code(take_release(&leader), REDLOCK_OK);
-    end_watch(&watch);
-}
-
 CASE_WITH(test_who_may_announce, pair_join, pair_leave)
 {
     static const redlock_name two[] = {NAME("name"), NAME("more")};
@@ -174,6 +151,7 @@ CASE_WITH(test_who_may_announce, pair_join, pair_leave)
     assert_code(redlock_lease_announce(permit.lease, "x", 1), REDLOCK_E_STATE);
     assert_code(take_release(&permit), REDLOCK_OK);
     lead(&leader, &ours, "name");
+    assert_code(redlock_lease_announce(leader.lease, NULL, 1), REDLOCK_E_ARGUMENT);
     terms = lease_terms(TTL, REDLOCK_FOREVER);
     terms.fence = true;
     take_ask(&pending, &ours, "name", &terms);
@@ -183,21 +161,6 @@ CASE_WITH(test_who_may_announce, pair_join, pair_leave)
     assert_code(redlock_lease_announce(leader.lease, "x", 1), REDLOCK_E_STATE);
     AWAIT(&ours, leader.told[REDLOCK_RELEASED].times);
     take_free(&leader);
-}
-
-/* A reader is no leader. */
-CASE_WITH(test_a_downgrade_takes_it_back, pair_join, pair_leave)
-{
-    struct take leader;
-    struct watch watch;
-    begin_watch(&watch, &theirs, "name");
-    lead(&leader, &ours, "name");
-    announce(&leader, "mine alone");
-    AWAIT(&theirs, is_told(&watch, "mine alone"));
-    assert_code(redlock_lease_downgrade(leader.lease), REDLOCK_OK);
-    AWAIT(&theirs, is_told_nobody(&watch));
-    assert_code(take_release(&leader), REDLOCK_OK);
-    end_watch(&watch);
 }
 
 /* ---- taking back before the lease ends ----------------------------------------------------- */
@@ -443,64 +406,6 @@ CASE_WITH(test_once_a_loss_is_the_end, pair_join, pair_leave)
     redlock_campaign_free(next.candidate);
 }
 
-CASE_WITH(test_a_candidate_waits_no_longer_than_it_may, pair_join, pair_leave)
-{
-    struct runner leader = {0}, late = {0};
-    redlock_campaign_options options = {.size = sizeof options};
-    options.timeout_ms = 100;
-    stand(&leader, &ours, NULL);
-    AWAIT(&ours, leader.term);
-    stand_on(&late, &theirs, NULL, options);
-    AWAIT(&ours, late.times[REDLOCK_NOT_ACQUIRED] == 1);
-    assert_code(late.code, REDLOCK_E_HELD);
-    assert_code(redlock_campaign_resign(late.candidate), REDLOCK_E_STATE);
-    redlock_campaign_free(late.candidate);
-    redlock_campaign_free(leader.candidate);
-}
-
-static bool all_say(const char *value)
-{
-    bool all = true;
-    for (unsigned i = 0; i < MASTERS; i++) {
-        redisReply *said = cluster_ask(&cluster, i, "GET redlock:leader:name");
-        const char *last = said->type == REDIS_REPLY_STRING ? strrchr(said->str, ' ') : NULL;
-        all &= last && strcmp(last + 1, value) == 0;
-        freeReplyObject(said);
-    }
-    return all;
-}
-
-/* A loop that does not run is a process that is frozen. */
-CASE_WITH(test_who_was_frozen_says_nothing_in_the_next_term, pair_join, pair_leave)
-{
-    struct user frozen;
-    struct runner first = {0}, next = {0};
-    struct watch watch;
-    user_open(&frozen, &cluster, NULL);
-    begin_watch(&watch, &theirs, "name");
-    stand(&first, &frozen, "frozen");
-    AWAIT(&frozen, first.times[REDLOCK_ANNOUNCED] == 1);
-    assert_code(redlock_campaign_announce(first.candidate, "unsent", 6), REDLOCK_OK);
-    AWAIT(&theirs, is_told(&watch, "frozen"));
-    stand(&next, &ours, "next");
-    AWAIT(&theirs, is_told(&watch, "next") && next.times[REDLOCK_ANNOUNCED]);
-    AWAIT(&theirs, all_say("next"));
-    AWAIT(&frozen, first.times[REDLOCK_LOST] == 1);
-    AWAIT(&frozen,
-          redlock_lease_place(redlock_campaign_lease(first.candidate),
-                              &(redlock_place){.size = sizeof(redlock_place)}) == REDLOCK_OK);
-    assert_true(all_say("next"));
-    assert_code(redlock_campaign_resign(next.candidate), REDLOCK_OK);
-    AWAIT(&theirs, next.times[REDLOCK_RELEASED]);
-    AWAIT(&frozen, first.times[REDLOCK_ANNOUNCED] == 2);
-    AWAIT(&theirs, is_told(&watch, "unsent") && watch.last.term == first.term);
-    redlock_campaign_free(first.candidate);
-    redlock_campaign_free(next.candidate);
-    user_close(&frozen, 5000);
-    AWAIT(&theirs, is_told_nobody(&watch));
-    end_watch(&watch);
-}
-
 CASE_WITH(test_a_candidate_is_freed_in_its_callback, pair_join, pair_leave)
 {
     struct runner runner = {.frees = true}, next = {0};
@@ -509,46 +414,6 @@ CASE_WITH(test_a_candidate_is_freed_in_its_callback, pair_join, pair_leave)
     stand(&next, &theirs, NULL);
     AWAIT(&ours, next.term > runner.term);
     redlock_campaign_free(next.candidate);
-}
-
-CASE_WITH(test_what_a_campaign_refuses, pair_join, pair_leave)
-{
-    static const char bytes[LONGEST + 1];
-    struct runner runner = {0};
-    redlock_campaign_options options = {.size = sizeof options};
-    options.length = 1;
-    assert_code(
-        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
-        REDLOCK_E_ARGUMENT);
-    options.value = bytes;
-    options.length = LONGEST + 1;
-    assert_code(
-        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
-        REDLOCK_E_ARGUMENT);
-    options.length = 0;
-    options.size = sizeof options.size - 1;
-    assert_code(
-        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
-        REDLOCK_E_ARGUMENT);
-    options.size = sizeof options;
-    options.ttl_ms = options.margin_ms = 10000;
-    assert_code(
-        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
-        REDLOCK_E_TTL);
-    options.ttl_ms = REDLOCK_ZERO;
-    assert_code(
-        redlock_campaign_begin(ours.client, &runner.candidate, "name", &options, run, &runner),
-        REDLOCK_E_TTL);
-    assert_code(redlock_campaign_begin(ours.client, &runner.candidate, "", NULL, run, &runner),
-                REDLOCK_E_NAME);
-    assert_null(runner.candidate);
-    redlock_observer *observer;
-    assert_code(redlock_observer_begin(ours.client, &observer, "", hear, NULL), REDLOCK_E_NAME);
-    assert_code(redlock_observer_begin(ours.client, &observer, "redlock:x", hear, NULL),
-                REDLOCK_E_NAME);
-    assert_code(redlock_observer_begin(ours.client, &observer, "name", NULL, NULL),
-                REDLOCK_E_ARGUMENT);
-    assert_null(observer);
 }
 
 /* ---- masters that go and come --------------------------------------------------------------- */

@@ -258,21 +258,6 @@ CASE(test_each_look_has_its_own_number_of_tokens)
     take_free(&writer);
 }
 
-CASE(test_permits_are_told_apart_from_readers)
-{
-    struct take out[2];
-    struct told_crowds told = {.permits = 3, .out = COUNT(out)};
-    redlock_lease_options terms = lease_terms(20000, 0);
-    terms.permits = 3;
-    for (unsigned i = 0; i < COUNT(out); i++)
-        assert_code(take_lock(&out[i], &user, "pool", &terms), REDLOCK_OK);
-    AWAIT(&user, user_is_quiet(&user));
-    look_crowds(&told, "pool", 0, true);
-    end_crowds(&told);
-    for (unsigned i = 0; i < COUNT(out); i++)
-        take_free(&out[i]);
-}
-
 CASE(test_all_answers_are_waited_for_by_the_look_that_wants_them)
 {
     struct told_crowds quorum = {0}, all = {0};

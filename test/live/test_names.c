@@ -1,6 +1,5 @@
 /*
- * Names are bytes: any name is the key on every master, and the token its value. Several names are
- * had all or none.
+ * Names are bytes: any name is the key on every master, and the token its value.
  * rule: K2
  */
 #include "fixture.h"
@@ -133,34 +132,6 @@ CASE(test_prefix)
                 REDLOCK_E_NAME);
     lock_one(&other, "lock", 4, "redlock", 7);
     user_close_clean(&other, &cluster);
-}
-
-CASE(test_all_or_none)
-{
-    struct take one, all, others;
-    struct user rival;
-    redlock_name names[] = {NAME("a"), NAME("b\0b"), NAME("c")};
-    user_open(&rival, &cluster, NULL);
-    lock_names(&all, &user, names, 3);
-    assert_int_equal(all.told[REDLOCK_ACQUIRED].times, 1);
-    for (unsigned i = 0; i < 3; i++)
-        AWAIT(&user,
-              masters_with(names[i].bytes, names[i].length, redlock_lease_token(all.lease)) == 5);
-    assert_code(take_lock(&one, &rival, "c", NULL), REDLOCK_E_HELD);
-    take_free(&one);
-    assert_code(take_release(&all), REDLOCK_OK);
-    AWAIT(&user, cluster_keys(&cluster) == 0);
-
-    assert_code(take_lock(&one, &rival, "c", NULL), REDLOCK_OK);
-    AWAIT(&rival, cluster_holders(&cluster, "c", redlock_lease_token(one.lease)) == 5);
-    lock_names(&others, &user, names, 3);
-    assert_code(others.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_HELD);
-    assert_says(others.told[REDLOCK_NOT_ACQUIRED].text, redlock_lease_token(one.lease));
-    assert_int_equal(cluster_keys(&cluster), 5);
-    assert_int_equal(cluster_holders(&cluster, "c", redlock_lease_token(one.lease)), 5);
-    take_free(&others);
-    assert_code(take_release(&one), REDLOCK_OK);
-    user_close_clean(&rival, &cluster);
 }
 
 CASE(test_counts)

@@ -56,25 +56,6 @@ static int64_t told_at(const struct take *take)
 
 #define WITH_BOTH(name) CASE_WITH(name, pair_join, leave_both)
 
-/* RELEASED comes at once; a waiter of another client, and one of ours, come in when it is over. */
-WITH_BOTH(test_nobody_else_comes_in_sooner)
-{
-    struct take first, second, other;
-    redlock_lease_options terms = terms_of(0, REDLOCK_FOREVER);
-    lock(&first, AT_LEAST);
-    take_ask(&other, &theirs, "name", &terms);
-    take_ask(&second, &ours, "name", &terms);
-    int64_t since = told_at(&first);
-    assert_code(take_release(&first), REDLOCK_OK);
-    assert_true(now_us() - since < AT_LEAST * 1000);
-    AWAIT_MS(&ours, has(&second) || has(&other), 20000);
-    struct take *next = has(&second) ? &second : &other;
-    assert_true(told_at(next) - since >= AT_LEAST * 1000);
-    assert_code(take_release(next), REDLOCK_OK);
-    AWAIT(&ours, has(next == &second ? &other : &second));
-    assert_code(take_release(next == &second ? &other : &second), REDLOCK_OK);
-}
-
 WITH_BOTH(test_the_masters_keep_the_rest)
 {
     struct take first;
@@ -103,25 +84,6 @@ WITH_BOTH(test_a_longer_hold)
     assert_code(take_release(&next), REDLOCK_OK);
 }
 
-WITH_BOTH(test_too_few_masters)
-{
-    struct take first;
-    lock(&first, AT_LEAST);
-    cluster_do(&cluster, "pause 1 2 3");
-    assert_code(take_release(&first), REDLOCK_E_UNAVAILABLE);
-    cluster_do(&cluster, "resume 1 2 3");
-}
-
-WITH_BOTH(test_gone_from_a_quorum)
-{
-    struct take first;
-    lock(&first, AT_LEAST);
-    AWAIT(&ours, user_is_quiet(&ours));
-    for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&cluster, i, "SET name another");
-    assert_code(take_release(&first), REDLOCK_E_GONE);
-}
-
 /* The renewal takes them again, but another holder may have had them. */
 WITH_BOTH(test_deleted_on_a_quorum)
 {
@@ -137,14 +99,6 @@ WITH_BOTH(test_deleted_on_a_quorum)
     take_free(&first);
 }
 
-WITH_BOTH(test_freed)
-{
-    struct take first;
-    lock(&first, AT_LEAST);
-    take_free(&first);
-    AWAIT(&ours, left_on_quorum() > TTL);
-}
-
 WITH_BOTH(test_closed)
 {
     struct user user;
@@ -155,23 +109,6 @@ WITH_BOTH(test_closed)
     assert_int_equal(user_end(&user, 10000), 0);
     assert_code(first.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
     assert_true(left_on_quorum() > TTL);
-}
-
-/* A writer stays out, another reader comes in beside it. */
-WITH_BOTH(test_shared)
-{
-    struct take reader, other, writer;
-    redlock_lease_options terms = terms_of(AT_LEAST, 0), write = terms_of(0, 0);
-    terms.mode = REDLOCK_SHARED;
-    assert_code(take_lock(&reader, &ours, "name", &terms), REDLOCK_OK);
-    assert_code(take_release(&reader), REDLOCK_OK);
-    assert_code(take_lock(&writer, &theirs, "name", &write), REDLOCK_E_HELD);
-    take_free(&writer);
-    terms.at_least_ms = 0;
-    assert_code(take_lock(&other, &theirs, "name", &terms), REDLOCK_OK);
-    assert_code(take_release(&other), REDLOCK_OK);
-    assert_code(take_lock(&writer, &theirs, "name", &write), REDLOCK_E_HELD);
-    take_free(&writer);
 }
 
 /* The longest ttl that leases of this client may have is the longest time, too. */

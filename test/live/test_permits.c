@@ -8,7 +8,6 @@
 
 #define MASTERS 5
 #define TTL     2000
-#define MANY    6
 #define CROWD   250
 
 static struct ev_loop *loop;
@@ -75,39 +74,9 @@ static long long length_of_queue(unsigned master, int slot)
     return cluster_count(&cluster, master, "ZCARD redlock:queue:redlock:permit:%d:pool", slot);
 }
 
-static unsigned slots_of(const struct take *takes, unsigned count)
-{
-    unsigned slots = 0;
-    for (unsigned i = 0; i < count; i++)
-        if (has(&takes[i]) && redlock_lease_valid_for(takes[i].lease))
-            slots |= 1U << redlock_lease_slot(takes[i].lease);
-    return slots;
-}
-
 /* ---- Slots ---- */
 
 #define WITH_ALL(name) CASE_WITH(name, join_all, leave_all)
-
-WITH_ALL(each_has_a_slot_of_its_own)
-{
-    struct take takes[4], fifth;
-    redlock_lease_options terms = permits(4, 0);
-    for (unsigned i = 0; i < 4; i++)
-        lock(&takes[i], i % 2 ? &ours : &theirs, 4);
-    assert_int_equal(slots_of(takes, 4), 15);
-    assert_code(take_lock(&fifth, &ours, "pool", &terms), REDLOCK_E_HELD);
-    assert_int_equal(redlock_lease_slot(fifth.lease), -1);
-    take_free(&fifth);
-    int slot = redlock_lease_slot(takes[2].lease);
-    assert_code(take_release(&takes[2]), REDLOCK_OK);
-    lock(&fifth, &theirs, 4); /* what it gave back last */
-    assert_int_equal(redlock_lease_slot(fifth.lease), slot);
-    assert_code(take_release(&fifth), REDLOCK_OK);
-    assert_code(take_release(&takes[0]), REDLOCK_OK);
-    assert_code(take_release(&takes[1]), REDLOCK_OK);
-    assert_code(take_release(&takes[3]), REDLOCK_OK);
-    assert_int_equal(redlock_lease_slot(NULL), -1);
-}
 
 WITH_ALL(fences_of_a_slot_grow)
 {
@@ -125,26 +94,6 @@ WITH_ALL(fences_of_a_slot_grow)
 }
 
 /* ---- Waiting ---- */
-
-WITH_ALL(all_of_one_client_are_served)
-{
-    struct take takes[MANY];
-    uint64_t here = stats_of(&ours).handoffs_here;
-    for (unsigned i = 0; i < MANY; i++)
-        wait_for(&takes[i], &ours, 2);
-    for (unsigned done = 0; done < MANY;) {
-        AWAIT(&ours, slots_of(takes, MANY));
-        assert_int_equal(slots_of(takes, MANY) & ~3U, 0);
-        for (unsigned i = 0; i < MANY; i++) {
-            if (!takes[i].lease || !has(&takes[i]))
-                continue;
-            assert_code(take_release(&takes[i]), REDLOCK_OK);
-            takes[i] = (struct take){0};
-            done++;
-        }
-    }
-    assert_true(stats_of(&ours).handoffs_here > here);
-}
 
 /* It stands in line for another slot. It hears of the free one long before it would ask again. */
 WITH_ALL(a_hint_is_followed)
@@ -188,20 +137,6 @@ static void release_both(struct take *held)
     assert_code(take_release(&held[1]), REDLOCK_OK);
 }
 
-WITH_ALL(who_came_first_is_served_first)
-{
-    struct take held[2], first, later;
-    stand_twice(held, &first, &later);
-    unsigned both = length_of_queue(0, redlock_lease_slot(held[1].lease)) == 2;
-    assert_code(take_release(&held[both]), REDLOCK_OK);
-    AWAIT(&theirs, has(&first) || has(&later));
-    assert_true(has(&first));
-    assert_code(take_release(&held[!both]), REDLOCK_OK);
-    AWAIT(&theirs, has(&later));
-    assert_code(take_release(&first), REDLOCK_OK);
-    assert_code(take_release(&later), REDLOCK_OK);
-}
-
 WITH_ALL(a_freed_waiter_leaves_nothing)
 {
     struct take held[2], first, later;
@@ -210,32 +145,6 @@ WITH_ALL(a_freed_waiter_leaves_nothing)
     take_free(&later);
     AWAIT_QUEUES(&ours, 0);
     release_both(held);
-}
-
-WITH_ALL(a_cancelled_waiter_leaves_nothing)
-{
-    struct take held[2], first, later;
-    stand_twice(held, &first, &later);
-    assert_code(redlock_lease_release(first.lease), REDLOCK_OK);
-    AWAIT(&theirs, first.told[REDLOCK_NOT_ACQUIRED].times);
-    assert_code(first.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
-    assert_int_equal(redlock_lease_slot(first.lease), -1);
-    take_free(&first);
-    AWAIT_QUEUES(&ours, 1);
-    take_free(&later);
-    release_both(held);
-}
-
-WITH_ALL(a_closed_client_leaves_nothing)
-{
-    struct take held[2], first, later;
-    stand_twice(held, &first, &later);
-    assert_int_equal(user_end(&theirs, 10000), 0);
-    assert_code(first.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CLOSED);
-    AWAIT_QUEUES(&ours, 1);
-    take_free(&later);
-    release_both(held);
-    user_join(&theirs, loop, &cluster);
 }
 
 /* One waiter hears of each slot that is released before it has come to stand there. */
@@ -262,61 +171,7 @@ WITH_ALL(many_hints_at_once_are_no_flood)
     assert_code(take_release(&waiter), REDLOCK_OK);
 }
 
-/* ---- Masters ---- */
-
-WITH_ALL(what_a_master_forgot_is_held_all_the_same)
-{
-    struct take held, other;
-    redlock_lease_options terms = permits(1, 0);
-    lock(&held, &ours, 1);
-    user_meanwhile(&ours, &cluster, "restart 2 --empty");
-    assert_code(take_lock(&other, &theirs, "pool", &terms), REDLOCK_E_HELD);
-    take_free(&other);
-    assert_true(redlock_lease_valid_for(held.lease) > 0);
-    assert_code(take_release(&held), REDLOCK_OK);
-}
-
-WITH_ALL(a_foreign_key_is_left_to_its_owner)
-{
-    struct take held, waiter;
-    cluster_tell_all(&cluster, "SET redlock:permit:1:pool foreign");
-    for (unsigned i = 0; i < 10; i++) {
-        lock(&held, &ours, 2);
-        assert_int_equal(redlock_lease_slot(held.lease), 0);
-        wait_for(&waiter, &theirs, 2);
-        AWAIT(&theirs, is_enqueued(&waiter));
-        assert_code(take_release(&held), REDLOCK_OK);
-        AWAIT(&theirs, has(&waiter));
-        assert_int_equal(redlock_lease_slot(waiter.lease), 0);
-        assert_code(take_release(&waiter), REDLOCK_OK);
-    }
-    assert_int_equal(cluster_holders(&cluster, "redlock:permit:1:pool", "foreign"), MASTERS);
-    cluster_tell_all(&cluster, "DEL redlock:permit:1:pool");
-}
-
 /* ---- Holders ---- */
-
-/* As if its process were stopped: nothing of it runs, and its connections stay. */
-WITH_ALL(a_frozen_holder_is_passed)
-{
-    struct user frozen;
-    struct take held, waiter;
-    redlock_lease_options terms = permits(1, REDLOCK_FOREVER);
-    terms.fence = true;
-    user_open(&frozen, &cluster, NULL);
-    int64_t since = now_us();
-    assert_code(take_lock(&held, &frozen, "pool", &terms), REDLOCK_OK);
-    assert_code(take_lock(&waiter, &theirs, "pool", &terms), REDLOCK_OK);
-    assert_true(now_us() >= since + TTL * 1000);
-    assert_int_equal(redlock_lease_valid_for(held.lease), 0);
-    assert_int_equal(redlock_lease_slot(waiter.lease), redlock_lease_slot(held.lease));
-    assert_true(redlock_lease_fence(waiter.lease) > redlock_lease_fence(held.lease));
-    AWAIT(&frozen, held.told[REDLOCK_LOST].times);
-    take_free(&held);
-    assert_int_equal(user_close(&frozen, 10000), 0);
-    assert_true(redlock_lease_valid_for(waiter.lease) > 0);
-    assert_code(take_release(&waiter), REDLOCK_OK);
-}
 
 WITH_ALL(a_slot_is_known_to_the_end)
 {

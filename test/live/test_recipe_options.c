@@ -87,6 +87,30 @@ CASE(a_campaign)
     is_refused(campaign(&options), "a value is 0 to 65536 bytes long");
     options = (redlock_campaign_options){.size = sizeof options, .ttl_ms = 30001};
     assert_code(campaign(&options), REDLOCK_E_TTL);
+    options.ttl_ms = REDLOCK_ZERO;
+    assert_code(campaign(&options), REDLOCK_E_TTL);
+    options.ttl_ms = options.margin_ms = 10000;
+    assert_code(campaign(&options), REDLOCK_E_TTL);
+    options = (redlock_campaign_options){
+        .size = sizeof options, .value = "x", .length = REDLOCK_VALUE_MAX + 1};
+    is_refused(campaign(&options), "a value is 0 to 65536 bytes long");
+}
+
+static void on_leader(redlock_observer *observer, const redlock_leader *leader, void *data)
+{
+    (void)observer, (void)leader, (void)data;
+}
+
+CASE(an_observer)
+{
+    redlock_observer *observer;
+    assert_code(redlock_observer_begin(user.client, &observer, "", on_leader, NULL),
+                REDLOCK_E_NAME);
+    assert_code(redlock_observer_begin(user.client, &observer, "redlock:x", on_leader, NULL),
+                REDLOCK_E_NAME);
+    assert_code(redlock_observer_begin(user.client, &observer, "name", NULL, NULL),
+                REDLOCK_E_ARGUMENT);
+    assert_null(observer);
 }
 
 CASE(a_barrier)

@@ -126,36 +126,6 @@ CASE(test_two_restart_empty)
     user_close(&user, 0);
 }
 
-static void assert_names_the_restarted(const struct told *told)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        assert_vote(&told->votes[i], REDLOCK_VOTE_ABSTAINS);
-        assert_in_range(told->votes[i].remaining_ms, 1, QUARANTINE_MS);
-        assert_says(told->text, "restarted, abstains");
-    }
-}
-
-/* They say that the name is free, as they have forgotten it: that is not why the lease ends. */
-CASE(test_two_restart_and_a_third_dies)
-{
-    struct user user;
-    struct take held;
-    hold_everywhere_for(&user, &held, TTL / 2);
-    user_meanwhile(&user, &cluster, "restart 1 2 --empty");
-    AWAIT(&user, node_of(&user, 0).state == REDLOCK_NODE_ABSTAINS &&
-                     node_of(&user, 1).state == REDLOCK_NODE_ABSTAINS);
-    user_meanwhile(&user, &cluster, "kill 3");
-    AWAIT(&user, held.told[REDLOCK_LOST].times);
-    const struct told *lost = &held.told[REDLOCK_LOST];
-    assert_names_the_restarted(lost);
-    assert_vote(&lost->votes[2], REDLOCK_VOTE_UNREACHABLE);
-    assert_true(lost->votes[2].text[0]);
-    take_free(&held);
-    cluster_do(&cluster, "restart 3");
-    AWAIT_MS(&user, user_all_up(&user), 3 * QUARANTINE_MS);
-    user_close_clean(&user, &cluster);
-}
-
 /* With the quorum gone, the old lease ends before any client can have a new one. */
 CASE(test_three_restart_empty)
 {
@@ -210,27 +180,6 @@ CASE(test_restart_with_data)
     assert_int_equal(held.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&held), REDLOCK_OK);
     user_close_clean(&user, &cluster);
-}
-
-/* A lower default elsewhere does not shorten the quarantine: the largest max_ttl counts. */
-CASE(test_longest_ttl_counts)
-{
-    struct user brief, patient;
-    redlock_options options = short_ttl();
-    options.max_ttl_ms = 20000;
-    user_open(&patient, NULL, &options);
-    for (unsigned i = 0; i < 5; i++) /* the restarts of the tests before are longer ago */
-        assert_code(redlock_node_adopt(patient.client, i), REDLOCK_OK);
-    AWAIT(&patient, user_all_up(&patient));
-    open_short(&brief);
-    cluster_do(&cluster, "restart 1 --empty");
-    AWAIT(&brief, node_of(&brief, 0).state == REDLOCK_NODE_ABSTAINS);
-    assert_in_range(node_of(&brief, 0).abstains_ms, 15000, 22000);
-    assert_code(redlock_node_adopt(brief.client, 0), REDLOCK_OK);
-    AWAIT(&brief, node_of(&brief, 0).state == REDLOCK_NODE_UP);
-    AWAIT(&patient, node_of(&patient, 0).state == REDLOCK_NODE_UP);
-    user_close(&brief, 0);
-    user_close(&patient, 0);
 }
 
 PROGRAM(.masters = 5, .flags = "--no-adopt --persist", .begun = adopt_them)

@@ -1,6 +1,6 @@
 /*
  * The names that exist: each master reports its own, some keys at a time, and no more before the
- * user has seen them. And a token gives back a permit that somebody else has.
+ * user has seen them.
  * rule: N3
  */
 #include "fixture.h"
@@ -132,24 +132,6 @@ CASE(test_it_ends_when_its_user_wants)
     user_close(&user, 1000); /* nothing is owed to it */
 }
 
-CASE(test_a_master_that_goes_is_told_once)
-{
-    static struct sight sight;
-    struct user user;
-    user_open(&user, &cluster, NULL);
-    cluster_do(&cluster, "kill 2");
-    AWAIT(&user, node_of(&user, 1).state == REDLOCK_NODE_DOWN);
-    sight = (struct sight){0};
-    begin(&sight, &user);
-    AWAIT(&user, sight.last == 3);
-    assert_int_equal(sight.failed, 1);
-    cluster_do(&cluster, "restart 2");
-    AWAIT(&user, node_of(&user, 1).state != REDLOCK_NODE_DOWN && user_is_quiet(&user));
-    assert_int_equal(sight.last, 3);
-    redlock_survey_free(sight.survey);
-    user_close(&user, 1000);
-}
-
 static redlock_code release_slot(struct take *take, struct user *by, int slot, const char *token)
 {
     redlock_name name = NAME("pool");
@@ -185,36 +167,6 @@ CASE(test_wrong_calls)
     assert_says(redlock_last_error(user.client), "a slot is of one name, and 0 to 1023");
     assert_code(release_slot(&take, &user, 0, REDLOCK_READERS), REDLOCK_E_ARGUMENT);
     user_close(&user, 1000);
-}
-
-static redlock_code release_permit(struct take *take, struct user *by, int slot, const char *token)
-{
-    take_init(take, by);
-    assert_code(release_slot(take, by, slot, token), REDLOCK_OK);
-    AWAIT(by, take->told[REDLOCK_RELEASED].times);
-    redlock_lease_free(take->lease);
-    return take->told[REDLOCK_RELEASED].event.code;
-}
-
-CASE(test_a_permit_of_another_is_given_back)
-{
-    struct user holder, operator;
-    struct take held, release;
-    redlock_lease_options terms = lease_terms(20000, 0);
-    terms.permits = 3;
-    user_open(&holder, &cluster, NULL);
-    user_open(&operator, & cluster, NULL);
-    assert_code(take_lock(&held, &holder, "pool", &terms), REDLOCK_OK);
-    int slot = redlock_lease_slot(held.lease);
-    const char *token = redlock_lease_token(held.lease);
-    assert_code(release_permit(&release, &operator,(slot + 1) % 3, token), REDLOCK_E_GONE);
-    assert_code(release_permit(&release, &operator, slot, "another"), REDLOCK_E_GONE);
-    assert_int_equal(cluster_count(&cluster, 0, "EXISTS redlock:permit:%d:pool", slot), 1);
-    assert_code(release_permit(&release, &operator, slot, token), REDLOCK_OK);
-    AWAIT(&operator, cluster_count(&cluster, 0, "EXISTS redlock:permit:%d:pool", slot) == 0);
-    take_free(&held);
-    user_close(&operator, 1000);
-    user_close(&holder, 1000);
 }
 
 PROGRAM(.masters = 3)

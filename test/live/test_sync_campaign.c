@@ -156,41 +156,6 @@ WITH_CLEAN_CLIENT(the_next_one_leads_when_the_first_resigns)
     give_back(next.lease);
 }
 
-/* In a process of its own, which ends without a word. */
-static pid_t lead_elsewhere(void)
-{
-    pid_t child = fork();
-    if (child)
-        return child;
-    client = open_on(&cluster);
-    lead("doomed");
-    for (;;)
-        pause();
-}
-
-CASE(the_next_one_leads_when_the_first_is_killed)
-{
-    struct candidate next;
-    struct follower second;
-    pid_t doomed = lead_elsewhere();
-    client_open(NULL);
-    struct follower first = follower(0, 0);
-    follow(&first);
-    heard_value(&first, "doomed");
-    begin_follow(&second, first.leader.term);
-    begin_stand(&next, "next");
-    AWAIT(stats_now(client).waiting == 1);
-    kill(doomed, SIGKILL);
-    waitpid(doomed, NULL, 0);
-    pthread_join(next.thread, NULL);
-    pthread_join(second.thread, NULL);
-    assert_code(next.code, REDLOCK_OK);
-    assert_true(redlock_sync_lease_fence(next.lease) > first.leader.term);
-    heard(&second, next.lease, "next");
-    give_back(next.lease);
-    client_close(NULL);
-}
-
 /* ---- the end of a wait ---- */
 
 WITH_CLEAN_CLIENT(the_time_is_over)

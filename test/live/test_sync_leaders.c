@@ -115,28 +115,4 @@ WITH_CLIENT(test_threads_announce_at_once)
     give_back(lease);
 }
 
-/* ---- masters that are away ---- */
-
-CASE(test_no_quorum_says_it)
-{
-    struct cluster own;
-    redlock_leader leader = {.size = sizeof leader};
-    cluster_start(&own, 3, "");
-    redlock_sync *alone = open_on(&own);
-    redlock_lease_options options = terms(1000, 0);
-    options.fence = true;
-    redlock_sync_lease *lease = take(alone, "name", &options);
-    cluster_do(&own, "kill 1");
-    cluster_do(&own, "kill 2");
-    redlock_code code = redlock_sync_lease_announce(lease, "x", 1, NULL);
-    assert_int_equal(redlock_code_class(code), REDLOCK_CLASS_LOST);
-    assert_code(redlock_sync_leader_get(alone, "name", &leader, NULL, 0, NULL),
-                REDLOCK_E_UNAVAILABLE);
-    assert_code(leader.code, REDLOCK_E_UNAVAILABLE);
-    redlock_sync_lease_free(lease);
-    redlock_sync_close(alone, 0);
-    redlock_sync_free(alone);
-    cluster_stop(&own);
-}
-
 PROGRAM(.masters = MASTERS, .fenced = true)

@@ -1,4 +1,4 @@
-/* TLS with real masters: certificates that are replaced, masters that want one, or speak none. */
+/* TLS with real masters: certificates that are replaced, and a master that hangs. */
 /* rule: K19 */
 
 #include "fixture.h"
@@ -103,46 +103,6 @@ CASE(test_certificates_are_replaced)
     user_close_clean(&user, &cluster);
 }
 
-CASE(test_the_name_must_be_right)
-{
-    struct user user;
-    redlock_options options = {.size = sizeof(redlock_options)};
-    options.tls_name = "redis.test";
-    certify("named", "DNS:redis.test", false);
-    show(1, "named");
-    open_patiently(&user, &options);
-    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
-    assert_true(is_up(&user, 1));
-    assert_true(has_text(&user, 0, "its certificate is for localhost, not for redis.test"));
-    user_close(&user, 1000);
-    open_patiently(&user, NULL);
-    assert_true(has_text(&user, 1, "its certificate is for redis.test, not for 127.0.0.1"));
-    lock_once(&user, "on the others");
-    show(1, "master");
-    AWAIT(&user, is_up(&user, 1));
-    user_close_clean(&user, &cluster);
-}
-
-CASE(test_masters_that_want_a_certificate)
-{
-    struct user user;
-    char cert[100], key[100];
-    redlock_options options = {.size = sizeof(redlock_options)};
-    snprintf(cert, sizeof cert, "%s/tls/client.crt", cluster.dir);
-    snprintf(key, sizeof key, "%s/tls/client.key", cluster.dir);
-    cluster_tell_all(&cluster, "CONFIG SET tls-auth-clients yes");
-    open_patiently(&user, NULL);
-    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
-    assert_says(user.ready_text, "TLS: it wants a certificate of this client: give cert and key");
-    user_close(&user, 0);
-    options.tls_cert = cert;
-    options.tls_key = key;
-    open_patiently(&user, &options);
-    lock_once(&user, "with ours");
-    user_close_clean(&user, &cluster);
-    cluster_tell_all(&cluster, "CONFIG SET tls-auth-clients no");
-}
-
 CASE(test_the_terms_of_the_address_go_first)
 {
     struct user user;
@@ -172,18 +132,6 @@ CASE(test_the_terms_of_the_address_go_first)
     assert_says(why, "verify of TLS is none or full");
 }
 
-CASE(test_another_protocol)
-{
-    struct user user;
-    cluster_tell(&cluster, 0, "CONFIG SET tls-protocols TLSv1.2");
-    open_patiently(&user, NULL);
-    AWAIT(&user, is_up(&user, 0));
-    assert_string_equal(node_of(&user, 0).tls_protocol, "TLSv1.2");
-    lock_once(&user, "by both");
-    user_close_clean(&user, &cluster);
-    cluster_tell(&cluster, 0, "CONFIG SET tls-protocols %s", "TLSv1.2 TLSv1.3");
-}
-
 /* A master that hangs from before the handshake on holds up nobody. */
 CASE(test_a_handshake_that_stalls)
 {
@@ -203,23 +151,6 @@ CASE(test_a_handshake_that_stalls)
     cluster_do(&cluster, "resume 3");
     AWAIT(&user, is_up(&user, 2));
     user_close_clean(&user, &cluster);
-}
-
-CASE(test_the_wrong_kind_of_port)
-{
-    struct user user;
-    char nodes[200];
-    snprintf(nodes, sizeof nodes, "redis://:%s@127.0.0.1:%d", cluster.passwords[0],
-             cluster.ports[0]);
-    redlock_options options = {.size = sizeof(redlock_options)};
-    options.nodes = nodes;
-    user_open(&user, NULL, &options);
-    assert_code(user.ready_code, REDLOCK_E_UNAVAILABLE);
-    redlock_node node = node_of(&user, 0);
-    assert_string_equal(node.tls_protocol, "");
-    assert_string_equal(node.tls_peer, "");
-    assert_true(node.tls_expires_s == 0 && !node.tls_verified);
-    user_close(&user, 0);
 }
 
 int main(void)
