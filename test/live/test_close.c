@@ -27,17 +27,6 @@ static int64_t ms_since(int64_t begun_us)
     return (now_us() - begun_us) / 1000;
 }
 
-SCENE(test_one_of_three_is_dead, .masters = 3)
-{
-    hold(0);
-    user_meanwhile(&user, &scene.cluster, "kill 3");
-    int64_t begun = now_us();
-    assert_int_equal(user_end(&user, PATIENCE_MS), 1);
-    assert_in_range(ms_since(begun), 0, PATIENCE_MS / 2);
-    assert_int_equal(holder.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
-    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
-}
-
 SCENE(test_a_thread_closes_beside_a_dead_master, .masters = 3)
 {
     redlock_sync *client;

@@ -12,8 +12,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -169,21 +167,6 @@ TEST(an_idle_client_is_left_alone)
         turns++;
     assert_in_range(turns, 0, 40); /* signs of life, and timers that were put off */
     assert_true(redlock_next_timeout_ms(client) > 0);
-}
-
-/* As for programs that do not look at the descriptor while they sleep. */
-TEST(the_time_out_says_when_to_come_back)
-{
-    take_name("sleeps", 1000);
-    int64_t end = now_us() + 2500000;
-    while (now_us() < end) {
-        int ms = redlock_next_timeout_ms(client);
-        assert_in_range(ms, 0, 1000);
-        poll(NULL, 0, ms < 20 ? ms : 20);
-        assert_code(redlock_process(client), REDLOCK_OK);
-    }
-    assert_true(redlock_lease_valid_for(lease) > 0);
-    give_back();
 }
 
 /* For as long as it may, so it hears of each answer late. */
@@ -397,14 +380,6 @@ static unsigned find(const char *kind, int found[20])
     return count;
 }
 
-static void close_all(const char *kind)
-{
-    int found[20];
-    unsigned count = find(kind, found);
-    assert_int_equal(count, 1);
-    close(found[0]);
-}
-
 static bool leads_to_master(int fd)
 {
     union {
@@ -437,19 +412,6 @@ TEST(connections_are_closed)
     }
 }
 
-TEST(the_timer_and_the_bell_are_closed)
-{
-    settle();
-    close_all("[timerfd]");
-    close_all("[eventfd]");
-    take_name("renewed", 500);
-    int64_t end = now_us() + 1500000;
-    while (turn(end))
-        assert_code(last, REDLOCK_OK);
-    assert_true(redlock_lease_valid_for(lease) > 0);
-    give_back();
-}
-
 /* LOST still comes in time to a user that goes on calling. */
 TEST(the_descriptor_is_closed)
 {
@@ -463,26 +425,6 @@ TEST(the_descriptor_is_closed)
     }
     assert_says(redlock_last_error(client), "closed");
     assert_int_equal(redlock_lease_valid_for(lease), 0);
-}
-
-/* The loop must not take the events of another epoll instance for ours. */
-TEST(another_takes_its_number)
-{
-    int alien = epoll_create1(EPOLL_CLOEXEC), always = eventfd(1, EFD_CLOEXEC);
-    const uint64_t keys[] = {0, 1, 64, 65, 66, UINT64_C(1) << 32, UINT64_MAX, 0xdeadbeef};
-    take_name("confused", 1000);
-    int fd = redlock_fd(client);
-    assert_int_equal(dup2(alien, fd), fd);
-    for (unsigned i = 0; i < COUNT(keys); i++) {
-        struct epoll_event event = {.events = EPOLLIN, .data.u64 = keys[i]};
-        assert_int_equal(epoll_ctl(fd, i ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, always, &event), 0);
-        redlock_process(client);
-    }
-    int64_t end = now_us() + PATIENCE_US;
-    for (; !told[REDLOCK_LOST]; redlock_process(client))
-        assert_true(now_us() < end);
-    close(alien);
-    close(always);
 }
 
 static unsigned open_descriptors(void)

@@ -186,29 +186,6 @@ SCENE(test_one_on_its_way_heals_nothing, .masters = 3)
     end();
 }
 
-/* It shares its command with the renewal of another lease, which goes on. */
-static void among_others(const redlock_name *its, const char *other, bool is_shared)
-{
-    struct take beside;
-    redlock_name one = redlock_name_of(other);
-    one.mode = mode_of(is_shared);
-    acquire(&held, its, 1);
-    acquire(&beside, &one, 1);
-    assert_code(redlock_lease_extend(beside.lease, 0), REDLOCK_OK);
-    overtake_renewal(its, 1);
-    AWAIT(&first, beside.told[REDLOCK_EXTENDED].times);
-    assert_int_equal(cluster_holders(&scene.cluster, other, NULL), scene.cluster.count);
-    take_release(&beside);
-}
-
-SCENE(test_one_in_a_batch_heals_nothing, .masters = 3)
-{
-    begin(ALL);
-    among_others(names, "beside", false);
-    among_others(shared, "beside", true);
-    end();
-}
-
 /* Taken over by its token, and detached once more. */
 SCENE(test_what_was_attached_is_not_healed_either, .masters = 3)
 {
@@ -223,21 +200,6 @@ SCENE(test_what_was_attached_is_not_healed_either, .masters = 3)
     AWAIT(&first, has(&held));
     AWAIT(&first, user_is_quiet(&first));
     overtake_renewal(names, 1);
-    end();
-}
-
-/* It is not detached, and another process gives it back: it is lost, and heals nothing. */
-SCENE(test_what_another_gives_back_is_lost, .masters = 3)
-{
-    begin(0);
-    acquire(&held, names, 1);
-    keep_token();
-    give_back(names, 1);
-    assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
-    AWAIT(&first, held.told[REDLOCK_LOST].times);
-    assert_code(held.told[REDLOCK_LOST].event.code, REDLOCK_E_GONE);
-    assert_int_equal(cluster_holders(&scene.cluster, "name", NULL), 0);
-    redlock_lease_free(held.lease);
     end();
 }
 

@@ -1,7 +1,7 @@
 /*
  * Fences on real masters. They grow from holder to holder of a name, are one for several names,
- * stay with the lease, and cost plain leases nothing. They still grow when masters die, freeze,
- * restart empty or forget their clock.
+ * stay with the lease, and cost plain leases nothing. They still grow when masters die, freeze or
+ * restart empty.
  * rule: K4
  */
 #include "fixture.h"
@@ -155,63 +155,6 @@ CASE(test_attaching_has_no_new_one)
                 REDLOCK_OK);
     AWAIT(&user, take.told[REDLOCK_ACQUIRED].times);
     assert_int_equal(redlock_lease_fence(take.lease), 0);
-    assert_code(take_release(&take), REDLOCK_OK);
-    user_close_clean(&user, &cluster);
-}
-
-/* Whether it would vote at once if it were met for the first time now. */
-static bool has_run_for_long(unsigned master)
-{
-    redisReply *reply = cluster_ask(&cluster, master, "INFO server");
-    assert_non_null(reply);
-    const char *uptime = strstr(reply->str, "uptime_in_seconds:");
-    assert_non_null(uptime);
-    int64_t seconds = atoll(uptime + strlen("uptime_in_seconds:"));
-    freeReplyObject(reply);
-    return seconds > FENCE_TTL / 1000 + 2; /* drift, skew, and rounding to seconds */
-}
-
-/* A clock that has begun anew is above all others, and counts when the skew is over. */
-static void take_when_it_counts(struct take *take, struct user *user,
-                                const redlock_lease_options *terms)
-{
-    int64_t deadline = now_us() + 5000000;
-    redlock_code code = take_lock(take, user, "forgotten", terms);
-    for (; code == REDLOCK_E_UNAVAILABLE && now_us() < deadline;
-         code = take_lock(take, user, "forgotten", terms))
-        take_free(take);
-    assert_code(code, REDLOCK_OK);
-}
-
-/* Both masters must grant, so that the one that forgot its clock is seen to refuse, and
- * later to count again. */
-CASE(test_a_clock_that_is_gone)
-{
-    char nodes[2 * URI_SIZE];
-    struct user user;
-    struct take take;
-    redlock_options options = fence_options();
-    redlock_lease_options terms = fence_terms(0);
-    snprintf(nodes, sizeof nodes, URI_FORMAT URI_FORMAT, cluster_scheme(), cluster.passwords[0],
-             cluster.ports[0], cluster_scheme(), cluster.passwords[1], cluster.ports[1]);
-    options.nodes = nodes;
-    settle_clocks(&cluster); /* two that were just adopted do not count for fences yet */
-    user_open(&user, NULL, &options);
-    int64_t before = fence_once(&user, "forgotten");
-    AWAIT(&user, has_run_for_long(0));
-    cluster_tell(&cluster, 0, "FLUSHALL");
-
-    assert_code(take_lock(&take, &user, "forgotten", &terms), REDLOCK_E_UNAVAILABLE);
-    assert_int_equal(take.told[REDLOCK_NOT_ACQUIRED].event.fence, 0);
-    assert_vote(&take.told[REDLOCK_NOT_ACQUIRED].votes[0], REDLOCK_VOTE_REFUSED);
-    assert_says(take.told[REDLOCK_NOT_ACQUIRED].votes[0].text, "NOCLOCK");
-    take_free(&take);
-
-    AWAIT(&user, logical_clock(&cluster, 0) > 0); /* hello was said again */
-    take_when_it_counts(&take, &user, &terms);
-    assert_true(redlock_lease_fence(take.lease) > before);
-    assert_int_equal(cluster_count(&cluster, 0, "EXISTS forgotten"), 1);
-    assert_true(logical_clock(&cluster, 0) >= redlock_lease_fence(take.lease));
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &cluster);
 }

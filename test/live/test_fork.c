@@ -231,32 +231,4 @@ CASE(test_nodes)
     assert_string_equal(redlock_last_error(user.client), "there is no master 5: the list has 5");
 }
 
-static bool is_blank(const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (((const unsigned char *)bytes)[i] != 0xee)
-            return false;
-    return true;
-}
-
-/* A struct that does not say its size is refused, and nothing is written to it. */
-CASE(test_sizes_that_no_version_had)
-{
-    static const size_t sizes[] = {0, 1, sizeof(size_t), SIZE_MAX};
-    redlock_node node;
-    redlock_stats stats;
-    memset(&node, 0xee, sizeof node);
-    memset(&stats, 0xee, sizeof stats);
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        node.size = stats.size = sizes[i];
-        assert_code(redlock_node_get(user.client, 0, &node), REDLOCK_E_ARGUMENT);
-        assert_non_null(strstr(redlock_last_error(user.client), "sizeof(redlock_node)"));
-        assert_code(redlock_stats_get(user.client, &stats), REDLOCK_E_ARGUMENT);
-        assert_non_null(strstr(redlock_last_error(user.client), "sizeof(redlock_stats)"));
-        assert_true(node.size == sizes[i] && stats.size == sizes[i]);
-        assert_true(is_blank((char *)&node + sizeof(size_t), sizeof node - sizeof(size_t)));
-        assert_true(is_blank((char *)&stats + sizeof(size_t), sizeof stats - sizeof(size_t)));
-    }
-}
-
 PROGRAM(.masters = 5, .has_user = true)

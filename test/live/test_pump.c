@@ -429,52 +429,6 @@ CASE(test_loop_ends_by_itself)
     user_close_clean(&user, &cluster);
 }
 
-CASE(test_two_clients_on_one_loop)
-{
-    struct user one, two;
-    struct take first, second;
-    struct ev_loop *loop = ev_loop_new(0);
-    redlock_lease_options waits = lease_terms(10000, 5000);
-    user_begin(&one, loop, cluster.nodes, NULL);
-    user_begin(&two, loop, cluster.nodes, NULL);
-    assert_code(take_lock(&first, &one, "common", NULL), REDLOCK_OK);
-    take_ask(&second, &two, "common", &waits);
-    int64_t end = now_us() + 100000;
-    while (user_step(&one, end))
-        assert_int_equal(second.outcomes, 0);
-    assert_code(take_release(&first), REDLOCK_OK);
-    AWAIT(&two, second.told[REDLOCK_ACQUIRED].times);
-    redlock_free(one.client); /* one goes, the other stays */
-    assert_code(take_release(&second), REDLOCK_OK);
-    user_close_clean(&two, &cluster);
-}
-
-CASE(test_names_are_looked_up)
-{
-    struct user user;
-    struct take take;
-    redlock_node node = {.size = sizeof node};
-    char nodes[400];
-    redlock_options options = {.size = sizeof(redlock_options)};
-    snprintf(nodes, sizeof nodes,
-             "%s://:%s@localhost:%d %s://:%s@localhost:%d redis://no-such-host.invalid:%d",
-             cluster_scheme(), cluster.passwords[0], cluster.ports[0], cluster_scheme(),
-             cluster.passwords[1], cluster.ports[1], cluster.ports[2]);
-    options.nodes = nodes;
-    options.request_timeout_ms = 1000;
-    user_begin(&user, ev_loop_new(0), NULL, &options);
-    assert_code(take_lock(&take, &user, "by name", NULL), REDLOCK_OK);
-    assert_code(take_release(&take), REDLOCK_OK);
-    AWAIT(&user, user.ready);
-    AWAIT(&user, (redlock_node_get(user.client, 2, &node), node.text[0]));
-    assert_int_equal(node.state, REDLOCK_NODE_DOWN);
-    assert_string_equal(node.role, "");
-    redlock_node_get(user.client, 0, &node);
-    assert_says(node.node, "localhost");
-    assert_string_equal(node.role, "master");
-    user_close_clean(&user, &cluster);
-}
-
 /* Requests are on their way to masters that die: errors of writing, never a signal. */
 CASE(test_no_sigpipe)
 {
@@ -500,76 +454,9 @@ CASE(test_no_sigpipe)
     assert_int_equal(pipes, 0);
 }
 
-/* ---- Together ---- */
-
 enum { TOGETHER = 20 };
 
-static long script_calls(unsigned master)
-{
-    redisReply *info = cluster_ask(&cluster, master, "INFO commandstats");
-    const char *found = strstr(info->str, "cmdstat_evalsha:calls=");
-    long calls = found ? strtol(strchr(found, '=') + 1, NULL, 10) : 0;
-    freeReplyObject(info);
-    return calls;
-}
-
-/* The releases of one iteration go in one command, and before its acquires, in whatever order
- * the calls come. */
-CASE(test_releases_go_together_and_first)
-{
-    struct user user;
-    static struct take held[TOGETHER], wanted[TOGETHER];
-    char name[16];
-    long before[5];
-    user_open(&user, &cluster, NULL);
-    for (unsigned i = 0; i < TOGETHER; i++) {
-        snprintf(name, sizeof name, "held %u", i);
-        assert_code(take_lock(&held[i], &user, name, NULL), REDLOCK_OK);
-    }
-    for (unsigned i = 0; i < 5; i++)
-        before[i] = script_calls(i);
-    for (unsigned i = 0; i < TOGETHER; i++) {
-        snprintf(name, sizeof name, "held %u", i);
-        take_ask(&wanted[i], &user, name, NULL);
-        assert_code(redlock_lease_release(held[i].lease), REDLOCK_OK);
-    }
-    for (unsigned i = 0; i < TOGETHER; i++) {
-        AWAIT(&user, held[i].told[REDLOCK_RELEASED].times && wanted[i].outcomes);
-        assert_code(held[i].told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
-        assert_int_equal(wanted[i].told[REDLOCK_ACQUIRED].times, 1);
-        take_free(&held[i]);
-    }
-    for (unsigned i = 0; i < 5; i++) {
-        AWAIT(&user, script_calls(i) > before[i]);
-        assert_int_equal(script_calls(i) - before[i], 1);
-    }
-    for (unsigned i = 0; i < TOGETHER; i++)
-        assert_code(take_release(&wanted[i]), REDLOCK_OK);
-    user_close_clean(&user, &cluster);
-}
-
 /* ---- Calls that others end or outrun ---- */
-
-/* A lease that is freed, or left, in the turn in which it was asked for something does no more for
- * that. */
-CASE(test_freed_at_once_it_asks_for_nothing)
-{
-    struct user user;
-    struct take held, wanted;
-    user_open(&user, &cluster, NULL);
-    assert_code(take_lock(&held, &user, "held", NULL), REDLOCK_OK);
-    AWAIT(&user, user_is_quiet(&user));
-    redlock_stats before = stats_of(&user);
-    take_ask(&wanted, &user, "wanted", NULL);
-    redlock_lease_free(wanted.lease);
-    assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
-    redlock_lease_free(held.lease);
-    AWAIT(&user, cluster_keys(&cluster) == 0 && user_is_quiet(&user));
-    redlock_stats after = stats_of(&user);
-    assert_int_equal(after.acquires, before.acquires);
-    assert_int_equal(after.requests - before.requests, 5); /* the releases */
-    user_close_clean(&user, &cluster);
-}
 
 /* Stopped for longer than a hang, it reads the answers that have come before it judges anybody. */
 CASE(test_answers_are_read_before_masters_are_judged)
@@ -603,23 +490,6 @@ struct releases {
     bool closed;
 };
 
-static void note_release(redlock_lease *lease, const redlock_event *event, void *data)
-{
-    struct releases *releases = data;
-    assert_int_equal(event->kind, REDLOCK_RELEASED);
-    assert_false(releases->closed);
-    releases->told++;
-    redlock_lease_free(lease);
-}
-
-static void note_end(redlock *client, unsigned left, void *data)
-{
-    struct releases *releases = data;
-    (void)client;
-    assert_int_equal(left, 0);
-    releases->closed = true;
-}
-
 /* Once a turn has written, it holds up the loop until all of that is answered. */
 struct hold_up {
     ev_prepare prepare;
@@ -627,54 +497,5 @@ struct hold_up {
     uint64_t requests; /* before */
     long calls[5];
 };
-
-static void await_answers(struct ev_loop *loop, ev_prepare *prepare, int events)
-{
-    const struct hold_up *hold_up = prepare->data;
-    (void)events;
-    if (stats_of(hold_up->user).requests == hold_up->requests)
-        return;
-    for (unsigned i = 0; i < 5; i++)
-        while (script_calls(i) == hold_up->calls[i])
-            ;
-    ev_prepare_stop(loop, prepare);
-}
-
-static void hold_up_begin(struct hold_up *hold_up, struct user *user)
-{
-    hold_up->user = user;
-    hold_up->requests = stats_of(user).requests;
-    for (unsigned i = 0; i < 5; i++)
-        hold_up->calls[i] = script_calls(i);
-    ev_prepare_init(&hold_up->prepare, await_answers);
-    ev_set_priority(&hold_up->prepare, EV_MINPRI); /* after the turn */
-    hold_up->prepare.data = hold_up;
-    ev_prepare_start(user->loop, &hold_up->prepare);
-}
-
-/* More releases than one turn carries out, and a close. */
-CASE(test_closed_comes_after_all_releases)
-{
-    struct user user;
-    struct releases releases = {0};
-    struct hold_up hold_up;
-    user_open(&user, &cluster, NULL);
-    hold_up_begin(&hold_up, &user);
-    for (unsigned i = 0; i < MANY; i++) {
-        char text[16];
-        snprintf(text, sizeof text, "none %u", i);
-        redlock_name name = redlock_name_of(text);
-        redlock_lease *lease;
-        assert_code(
-            redlock_release_token(user.client, &lease, &name, 1, "nobody", note_release, &releases),
-            REDLOCK_OK);
-    }
-    redlock_close(user.client, 20000, note_end, &releases);
-    AWAIT(&user, releases.closed);
-    assert_int_equal(releases.told, MANY);
-    redlock_free(user.client);
-    ev_run(user.loop, 0);
-    ev_loop_destroy(user.loop);
-}
 
 PROGRAM(.masters = 5, .begun = count_pipes, .ending = no_pipe_broke)

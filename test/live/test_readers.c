@@ -1,7 +1,7 @@
 /*
- * Readers and writers as users of the library. Many wait, hands change keys, masters go back in
- * time, a reader stands still, and tokens stand for leases.
- * rule: S4, S7, S8, S11, S13
+ * Readers and writers as users of the library. Many wait, hands change keys, a reader stands still,
+ * and tokens stand for leases.
+ * rule: S4, S8, S11, S13
  */
 #include "scene.h"
 
@@ -12,7 +12,6 @@
 #define MOST      10000
 #define WITHIN_MS 2000
 #define TTL       2000
-#define LONG_TTL  5000 /* of a scene with masters that restart */
 
 static redlock_lease_options reading(int64_t ttl_ms, int64_t wait_ms)
 {
@@ -234,25 +233,6 @@ CASE(the_marker_is_nobodys_token)
 
 /* ---- Keys that somebody else has changed ---- */
 
-CASE(a_list_under_the_name_is_no_lock)
-{
-    struct take take;
-    redlock_lease_options terms = reading(TTL, 0);
-    tell_each(QUORUM, "RPUSH name element");
-    assert_code(take_lock(&take, &user, "name", &terms), REDLOCK_E_HELD);
-    assert_says(take.told[REDLOCK_NOT_ACQUIRED].text, "held by (a list, not a lock) on 3 of 5");
-    take_free(&take);
-    AWAIT(&user, cluster_keys(&cluster) == QUORUM);
-    tell_each(QUORUM, "DEL name");
-    tell_each(MASTERS - QUORUM, "HSET name field value");
-    read_it(&take, &user);
-    AWAIT(&user, masters_with(1) == QUORUM);
-    tell_each(MASTERS - QUORUM, "DEL name");
-    AWAIT(&user, masters_with(1) == MASTERS);
-    assert_int_equal(take.told[REDLOCK_LOST].times, 0);
-    assert_code(take_release(&take), REDLOCK_OK);
-}
-
 /* On a minority, which both take again with their next renewals. */
 CASE(readers_survive_that_a_key_is_deleted)
 {
@@ -323,74 +303,6 @@ CASE(a_frozen_reader_ends_before_a_writer_comes_in)
     read_it(&late, &frozen);
     assert_code(take_release(&late), REDLOCK_OK);
     user_close(&frozen, 10000);
-}
-
-/* ---- Masters that go back in time ---- */
-
-static void go_back(struct user *user)
-{
-    user_meanwhile(user, &scene.cluster, "kill 1 2");
-    user_meanwhile(user, &scene.cluster, "restart 1 2");
-    AWAIT(user, node_of(user, 0).state == REDLOCK_NODE_ABSTAINS &&
-                    node_of(user, 1).state == REDLOCK_NODE_ABSTAINS);
-}
-
-static void save_two(void)
-{
-    for (unsigned i = 0; i < 2; i++)
-        cluster_tell(&scene.cluster, i, "SAVE");
-}
-
-static void begin_in_scene(struct user *user, struct take *reader)
-{
-    redlock_lease_options terms = reading(LONG_TTL, 0);
-    scene_enter(&scene, user, "user", 0);
-    assert_code(take_lock(reader, user, "name", &terms), REDLOCK_OK);
-    AWAIT(user, cluster_holders(&scene.cluster, "name", REDLOCK_READERS) == 3);
-}
-
-static void end_in_scene(struct user *user, struct take *writer)
-{
-    AWAIT_MS(user, has(writer), 20000);
-    assert_code(take_release(writer), REDLOCK_OK);
-    AWAIT(user, cluster_keys(&scene.cluster) == 0);
-    scene_leave(user);
-}
-
-/* Two of three forget the reader: they let nobody in until its lease has ended. */
-SCENE(masters_that_go_back_to_before_a_reader_came, .masters = 3, .max_ttl_ms = LONG_TTL)
-{
-    struct user user;
-    struct take reader, writer;
-    redlock_lease_options terms = lease_terms(LONG_TTL, REDLOCK_FOREVER);
-    save_two();
-    begin_in_scene(&user, &reader);
-    go_back(&user);
-    assert_int_equal(cluster_count(&scene.cluster, 0, "EXISTS name"), 0);
-    assert_true(redlock_lease_valid_for(reader.lease) > 0);
-    take_ask(&writer, &user, "name", &terms);
-    AWAIT(&user, reader.told[REDLOCK_LOST].times);
-    assert_false(has(&writer));
-    assert_code(take_release(&reader), REDLOCK_E_GONE);
-    end_in_scene(&user, &writer);
-}
-
-/* Two of three remember a reader that has left: it keeps nobody out for longer than its lease. */
-SCENE(masters_that_go_back_to_before_a_reader_left, .masters = 3, .max_ttl_ms = LONG_TTL)
-{
-    struct user user;
-    struct take reader, writer;
-    redlock_lease_options terms = lease_terms(LONG_TTL, REDLOCK_FOREVER);
-    begin_in_scene(&user, &reader);
-    save_two();
-    assert_code(take_release(&reader), REDLOCK_OK);
-    AWAIT(&user, cluster_keys(&scene.cluster) == 0);
-    int64_t since = now_us();
-    go_back(&user);
-    take_ask(&writer, &user, "name", &terms);
-    if (now_us() - since < LONG_TTL / 2 * 1000)
-        assert_int_equal(cluster_count(&scene.cluster, 0, "ZCARD redlock:holders:name"), 1);
-    end_in_scene(&user, &writer);
 }
 
 PROGRAM(.masters = MASTERS, .has_user = true)

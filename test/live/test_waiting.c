@@ -1,7 +1,6 @@
 /*
  * Waiting in turn on real masters: the order of waiters, their pushes, the keys that they leave
  * behind, and the end of dead ones.
- * rule: W35
  */
 #include "fences.h"
 #include "fixture.h"
@@ -14,9 +13,7 @@
 #define MASTERS    5
 #define QUORUM     3
 #define CROWD      8
-#define STUCK_US   30000000                       /* without a turn */
 #define LIFE_MS    3000                           /* of a waiter that is not heard of */
-#define SLACK      1500                           /* of a busy machine */
 #define REFRESH_US (FENCE_TTL * 1000 / 3 * 7 / 8) /* the earliest refresh of a waiter */
 
 static struct ev_loop *loop;
@@ -141,32 +138,6 @@ ON_A_LOOP(test_first_come_first_served_and_fences_grow)
     }
 }
 
-/* Two clients take turns in asking.  Each release comes with the lease still warm, when a client
- * that keeps no strict order would hand it on in memory. */
-ON_A_LOOP(test_strict_order_among_the_waiters_of_two_clients)
-{
-    static struct take takes[CROWD];
-    static struct user strict[2];
-    redlock_options options = fence_options();
-    redlock_lease_options terms = patient();
-    options.local_turn_ms = REDLOCK_ZERO;
-    for (unsigned i = 0; i < 2; i++)
-        join_with(&strict[i], &options);
-    hold_with(&takes[0], &strict[0], "strict", &terms);
-    for (unsigned i = 1; i < CROWD; i++)
-        enqueue(&takes[i], &strict[i % 2], "strict", i - 1, &terms);
-    for (unsigned i = 0; i < CROWD; i++) {
-        AWAIT(takes[i].user, has(&takes[i]));
-        for (unsigned j = i + 1; j < CROWD; j++)
-            assert_int_equal(takes[j].outcomes, 0);
-        assert_code(take_release(&takes[i]), REDLOCK_OK);
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(stats_of(&strict[i]).handoffs_here, 0);
-        assert_int_equal(user_end(&strict[i], 10000), 0);
-    }
-}
-
 /* ---- Pushes ---- */
 
 static void hand_over(struct take *from, struct take *to, int64_t within_ms)
@@ -230,19 +201,6 @@ ON_A_LOOP(test_a_push_overtakes_the_answer)
     assert_int_equal(user_end(&waits, 10000), 0);
     for (unsigned i = 0; i < MASTERS; i++)
         proxy_stop(proxies[i]);
-}
-
-ON_A_LOOP(test_a_notification_connection_that_is_cut)
-{
-    redlock_lease_options terms = patient();
-    hold(&holder, &users[0], "cut");
-    enqueue(&waiter, &users[1], "cut", 0, &terms);
-    for (unsigned i = 0; i < MASTERS; i++)
-        assert_int_equal(cluster_count(&cluster, i, "CLIENT KILL TYPE pubsub"), 1);
-    hand_over(&holder, &waiter, LIFE_MS);
-    assert_int_equal(stats_of(&users[1]).handoffs, 1);
-    assert_true(stats_of(&users[1]).found > 0);
-    assert_code(take_release(&waiter), REDLOCK_OK);
 }
 
 /* Nor may it listen again: each refresh asks as well. */
@@ -324,30 +282,6 @@ ON_A_LOOP(test_nothing_is_left_behind)
             AWAIT_AWAKE_MS(user, cluster_keys(&cluster) == 0, 1000); /* not only a quorum of them */
         }
     }
-}
-
-ON_A_LOOP(test_the_wait_is_over)
-{
-    static struct take single;
-    redlock_lease_options terms = lease_terms(FENCE_TTL, 400), once = lease_terms(FENCE_TTL, 0);
-    hold(&holder, &users[0], "too long");
-    uint64_t rounds = stats_of(&users[1]).rounds;
-    assert_code(take_lock(&single, &users[1], "too long", &once), REDLOCK_E_HELD);
-    assert_int_equal(single.told[REDLOCK_NOT_ACQUIRED].event.rounds, 1);
-    assert_int_equal(stats_of(&users[1]).rounds, rounds + 1);
-    assert_int_equal(cluster_keys(&cluster), MASTERS);
-    assert_int_equal(masters_that_are_listened_to(), 0);
-    take_free(&single);
-    int64_t begin = now_us();
-    assert_code(take_lock(&waiter, &users[1], "too long", &terms), REDLOCK_E_HELD);
-    int64_t waited = now_us() - begin;
-    assert_true(waited >= 400000 && waited < 400000 + SLACK * 1000);
-    const char *label = strchr(redlock_lease_token(holder.lease), ':');
-    assert_non_null(label);
-    assert_says(waiter.told[REDLOCK_NOT_ACQUIRED].text, label + 1);
-    take_free(&waiter);
-    AWAIT(&users[1], cluster_keys(&cluster) == MASTERS);
-    assert_code(take_release(&holder), REDLOCK_OK);
 }
 
 /* They said that the name was held, and then refuse all that they are asked: first the one that
@@ -445,11 +379,6 @@ static void after_the_holder(int64_t ttl_ms, bool fence)
     AWAIT(&users[1], cluster_keys(&cluster) == 0); /* a master may have begun to keep it later */
 }
 
-ON_A_LOOP(test_a_dead_holder)
-{
-    after_the_holder(1500, false);
-}
-
 ON_A_LOOP(test_a_dead_holder_before_a_fence)
 {
     after_the_holder(700, true);
@@ -471,27 +400,6 @@ ON_A_LOOP(test_short_ttls)
     AWAIT(&users[1], stats_of(&users[1]).renewals >= 4);
     assert_int_equal(waiter.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&waiter), REDLOCK_OK);
-}
-
-/* A foreign lock is waited for, whether its holder deletes it or lets it expire. */
-ON_A_LOOP(test_strangers_are_waited_for)
-{
-    struct user *user = &users[0];
-    redlock_lease_options terms = patient();
-    for (unsigned deletes = 0; deletes < 2; deletes++) {
-        cluster_tell_all(&cluster, deletes ? "SET stranger's his NX PX 60000"
-                                           : "SET stranger's his NX PX 600");
-        take_ask(&waiter, user, "stranger's", &terms);
-        AWAIT(user, masters_with("stranger's", 1) == MASTERS || has(&waiter));
-        if (deletes) {
-            assert_false(has(&waiter));
-            assert_int_equal(cluster_holders(&cluster, "stranger's", "his"), MASTERS);
-            cluster_tell_all(&cluster, "DEL stranger's");
-        }
-        AWAIT_AWAKE_MS(user, has(&waiter), LIFE_MS);
-        assert_code(take_release(&waiter), REDLOCK_OK);
-        AWAIT(user, cluster_keys(&cluster) == 0);
-    }
 }
 
 /* ---- Places ---- */
@@ -585,126 +493,6 @@ ON_A_LOOP(test_many_of_one_client)
                   (unsigned long long)(after.requests - waiting.requests));
     assert_true(here > MANY * 9 / 10);
     assert_int_equal(after.waiting, 0);
-}
-
-/* ---- In turn, without end ---- */
-
-struct contender {
-    struct user user;
-    redlock_lease *lease;
-    unsigned turns;
-    bool ends;
-};
-
-static struct contender contenders[CROWD];
-static struct contender *holding;
-
-static void contend(struct contender *contender);
-
-static void on_contended(redlock_lease *lease, const redlock_event *event, void *data)
-{
-    struct contender *contender = data;
-    switch (event->kind) {
-    case REDLOCK_ACQUIRED:
-        if (holding && redlock_lease_valid_for(holding->lease) > 0)
-            fail_msg("number %td has it for %lld ms, and number %td for %lld", holding - contenders,
-                     (long long)redlock_lease_valid_for(holding->lease), contender - contenders,
-                     (long long)redlock_lease_valid_for(lease));
-        holding = contender;
-        break;
-    case REDLOCK_LOST:
-        if (holding == contender)
-            holding = NULL;
-        redlock_lease_release(lease);
-        break;
-    case REDLOCK_RELEASED:
-    case REDLOCK_NOT_ACQUIRED:
-        redlock_lease_free(lease);
-        contender->lease = NULL;
-        if (!contender->ends)
-            contend(contender);
-        break;
-    default:
-        break;
-    }
-}
-
-static void contend(struct contender *contender)
-{
-    redlock_lease_options terms = patient();
-    assert_code(redlock_acquire(contender->user.client, &contender->lease, "contended", &terms,
-                                on_contended, contender),
-                REDLOCK_OK);
-}
-
-static void go_on(void)
-{
-    ev_run(loop, EVRUN_NOWAIT);
-    struct contender *holder = holding;
-    if (!holder || redlock_lease_valid_for(holder->lease) == 0)
-        return;
-    holding = NULL;
-    holder->turns++;
-    assert_code(redlock_lease_release(holder->lease), REDLOCK_OK);
-}
-
-/* Every contender has the name this many times more. */
-static void take_turns(unsigned turns)
-{
-    unsigned until[CROWD];
-    for (unsigned i = 0; i < CROWD; i++)
-        until[i] = contenders[i].turns + turns;
-    for (unsigned i = 0; i < CROWD; i++) {
-        const struct contender *contender = &contenders[i];
-        unsigned had = contender->turns;
-        for (int64_t end = now_us() + STUCK_US; contender->turns < until[i]; go_on()) {
-            if (contender->turns > had)
-                end = now_us() + STUCK_US;
-            had = contender->turns;
-            if (now_us() > end)
-                fail_msg("number %u of %u is stuck after %u turns", i, CROWD, had);
-        }
-    }
-}
-
-static void stop_contending(void)
-{
-    for (unsigned i = 0; i < CROWD; i++)
-        contenders[i].ends = true;
-    for (unsigned i = 0; i < CROWD; i++)
-        assert_int_equal(user_end(&contenders[i].user, 10000), 0);
-    holding = NULL;
-}
-
-static void start_contending(void)
-{
-    memset(contenders, 0, sizeof contenders);
-    for (unsigned i = 0; i < CROWD; i++)
-        join(&contenders[i].user);
-    for (unsigned i = 0; i < CROWD; i++)
-        contend(&contenders[i]);
-}
-
-/* A waiter that is given it learns so from the notification, not from its next refresh.  Now and
- * then a refresh comes first; the slower the machine, the more of them there are. */
-ON_A_LOOP(test_no_turn_is_missed)
-{
-    uint64_t pushed = 0, found = 0;
-    start_contending();
-    int64_t begin = now_us();
-    take_turns(200);
-    uint64_t refreshes = (uint64_t)((now_us() - begin) / REFRESH_US) * MASTERS;
-    for (unsigned i = 0; i < CROWD; i++) {
-        redlock_stats stats = stats_of(&contenders[i].user);
-        pushed += stats.pushes;
-        found += stats.found;
-        assert_true(stats.pushes >= 200);
-        assert_true(stats.found <= stats.pushes / 20 + refreshes / 4);
-    }
-    stop_contending();
-    print_message("    %u turns: %llu grants were heard of, %llu found by %llu refreshes\n",
-                  200 * CROWD, (unsigned long long)pushed, (unsigned long long)found,
-                  (unsigned long long)refreshes * CROWD);
 }
 
 PROGRAM(.masters = MASTERS, .fenced = true)
