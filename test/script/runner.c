@@ -281,35 +281,28 @@ static void set_facts(struct scenario *s, struct fake_master *master, const stru
         master->client_id = 0;
 }
 
-static void do_connected(struct scenario *s, struct words *words)
+static void connected_at(struct scenario *s, unsigned i)
 {
-    unsigned who = read_who(s, words);
-    FOR_EACH (i, who) {
-        if (s->fake.masters[i].wire != WIRE_CONNECTING)
-            complain(s, "not being connected", "");
-        fake_connected(&s->fake, i);
-    }
+    if (s->fake.masters[i].wire != WIRE_CONNECTING)
+        complain(s, "not being connected", "");
+    fake_connected(&s->fake, i);
 }
 
 static void do_connect(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
     FOR_EACH (i, who) {
-        if (s->fake.masters[i].wire != WIRE_CONNECTING)
-            complain(s, "not being connected", "");
-        fake_connected(&s->fake, i);
+        connected_at(s, i);
         set_facts(s, &s->fake.masters[i], words);
     }
     FOR_EACH (i, who)
         fake_answer_hello(&s->fake, i);
 }
 
-static void do_greet(struct scenario *s, struct words *words)
+static void greet_at(struct scenario *s, unsigned i)
 {
-    unsigned who = read_who(s, words);
-    FOR_EACH (i, who)
-        while (s->fake.masters[i].count && s->fake.masters[i].waiting[0].kind == REQUEST_HELLO)
-            fake_answer_hello(&s->fake, i);
+    while (s->fake.masters[i].count && s->fake.masters[i].waiting[0].kind == REQUEST_HELLO)
+        fake_answer_hello(&s->fake, i);
 }
 
 static void do_lose(struct scenario *s, struct words *words)
@@ -324,11 +317,14 @@ static void do_lose(struct scenario *s, struct words *words)
     }
 }
 
-static void do_hang(struct scenario *s, struct words *words)
+static void hang_at(struct scenario *s, unsigned i)
 {
-    unsigned who = read_who(s, words);
-    FOR_EACH (i, who)
-        s->fake.masters[i].hangs = true;
+    s->fake.masters[i].hangs = true;
+}
+
+static void adopt_at(struct scenario *s, unsigned i)
+{
+    fake_step(&s->fake, &(struct event){.kind = EVENT_ADOPT, .master = i});
 }
 
 static void do_clock(struct scenario *s, struct words *words)
@@ -337,13 +333,6 @@ static void do_clock(struct scenario *s, struct words *words)
     usec clock = read_time(s, next_word(words));
     FOR_EACH (i, who)
         s->fake.masters[i].clock = clock;
-}
-
-static void do_adopt(struct scenario *s, struct words *words)
-{
-    unsigned who = read_who(s, words);
-    FOR_EACH (i, who)
-        fake_step(&s->fake, &(struct event){.kind = EVENT_ADOPT, .master = i});
 }
 
 /* ---- replies ---------------------------------------------------------------------- */
@@ -571,30 +560,30 @@ static void do_subscribed(struct scenario *s, struct words *words)
     }
 }
 
-static void do_alive(struct scenario *s, struct words *words)
+static void alive_at(struct scenario *s, unsigned i)
 {
-    unsigned who = read_who(s, words);
-    FOR_EACH (i, who)
-        if (!fake_alive(&s->fake, i))
-            complain(s, "nobody listens", "");
+    if (!fake_alive(&s->fake, i))
+        complain(s, "nobody listens", "");
 }
 
-static void do_unsubscribed(struct scenario *s, struct words *words)
+static void unsubscribed_at(struct scenario *s, unsigned i)
 {
-    unsigned who = read_who(s, words);
+    if (!fake_unsubscribed(&s->fake, i))
+        complain(s, "nobody listens", "");
+}
+
+static void push(struct scenario *s, unsigned who, const char *token, usec clock, int slot)
+{
     FOR_EACH (i, who)
-        if (!fake_unsubscribed(&s->fake, i))
-            complain(s, "nobody listens", "");
+        if (!fake_push(&s->fake, i, token, clock, slot))
+            complain(s, "nobody listens, or there is no such token", token);
 }
 
 static void do_push(struct scenario *s, struct words *words)
 {
     unsigned who = read_who(s, words);
     const char *token = next_word(words);
-    usec clock = read_logical(s, words);
-    FOR_EACH (i, who)
-        if (!fake_push(&s->fake, i, token, clock, -1))
-            complain(s, "nobody listens, or there is no such token", token);
+    push(s, who, token, read_logical(s, words), -1);
 }
 
 static void do_hint(struct scenario *s, struct words *words)
@@ -604,9 +593,7 @@ static void do_hint(struct scenario *s, struct words *words)
     int slot = slot_of(words, "slot");
     if (slot < 0)
         complain(s, "a hint names a slot", token);
-    FOR_EACH (i, who)
-        if (!fake_push(&s->fake, i, token, 0, slot))
-            complain(s, "nobody listens, or there is no such token", token);
+    push(s, who, token, 0, slot);
 }
 
 /* ---- what is said ----------------------------------------------------------------- */
@@ -639,20 +626,6 @@ static void do_observe(struct scenario *s, struct words *words)
         complain(s, "out of memory, or too many observers", "");
     if (names)
         names_drop(&s->fake.memory, names);
-}
-
-static void do_begin(struct scenario *s, struct words *words)
-{
-    const char *observer = next_word(words);
-    if (!fake_tasks_begin(&s->fake, observer))
-        complain(s, "no such observer", observer);
-}
-
-static void do_unobserve(struct scenario *s, struct words *words)
-{
-    const char *observer = next_word(words);
-    if (!fake_tasks_unobserve(&s->fake, observer))
-        complain(s, "no such observer", observer);
 }
 
 static void do_survey(struct scenario *s, struct words *words)
@@ -711,18 +684,14 @@ static void do_latch(struct scenario *s, struct words *words)
         names_drop(&s->fake.memory, names);
 }
 
-static void do_depart(struct scenario *s, struct words *words)
+static bool depart(struct fake *fake, const char *party)
 {
-    const char *party = next_word(words);
-    if (!fake_tasks_depart(&s->fake, party, false))
-        complain(s, "no such party", party);
+    return fake_tasks_depart(fake, party, false);
 }
 
-static void do_drop(struct scenario *s, struct words *words)
+static bool drop(struct fake *fake, const char *party)
 {
-    const char *party = next_word(words);
-    if (!fake_tasks_depart(&s->fake, party, true))
-        complain(s, "no such party", party);
+    return fake_tasks_depart(fake, party, true);
 }
 
 /* ---- time ------------------------------------------------------------------------- */
@@ -796,26 +765,6 @@ static void begin(struct scenario *s, struct words *words, enum event_kind kind,
         complain(s, "out of memory, or too many leases", "");
 }
 
-static void do_acquire(struct scenario *s, struct words *words)
-{
-    begin(s, words, EVENT_ACQUIRE, false);
-}
-
-static void do_attach(struct scenario *s, struct words *words)
-{
-    begin(s, words, EVENT_ATTACH, true);
-}
-
-static void do_inspect(struct scenario *s, struct words *words)
-{
-    begin(s, words, EVENT_INSPECT, false);
-}
-
-static void do_release_token(struct scenario *s, struct words *words)
-{
-    begin(s, words, EVENT_RELEASE, true);
-}
-
 /* A lease without a handle, or with a freed one, cannot be called. */
 static void call(struct scenario *s, struct words *words, enum event_kind kind)
 {
@@ -828,45 +777,11 @@ static void call(struct scenario *s, struct words *words, enum event_kind kind)
         fake_call(&s->fake, actor, kind, ttl);
 }
 
-static void do_extend(struct scenario *s, struct words *words)
-{
-    call(s, words, EVENT_EXTEND);
-}
-
-static void do_downgrade(struct scenario *s, struct words *words)
-{
-    call(s, words, EVENT_DOWNGRADE);
-}
-
-static void do_upgrade(struct scenario *s, struct words *words)
-{
-    call(s, words, EVENT_UPGRADE);
-}
-
-static void do_release(struct scenario *s, struct words *words)
-{
-    call(s, words, EVENT_RELEASE);
-}
-
-static void do_free(struct scenario *s, struct words *words)
-{
-    call(s, words, EVENT_ABANDON);
-}
-
 /* The user detaches it; the core learns that later. */
-static void do_leave(struct scenario *s, struct words *words)
+static void leave(struct scenario *s, struct actor *actor)
 {
-    const char *name = next_word(words);
-    struct actor *actor = fake_actor(&s->fake, name);
-    if (!actor)
-        complain(s, "no such lease", name);
-    else
-        lease_leave(&actor->core);
-}
-
-static void do_detach(struct scenario *s, struct words *words)
-{
-    call(s, words, EVENT_DETACH);
+    (void)s;
+    lease_leave(&actor->core);
 }
 
 static void do_close(struct scenario *s, struct words *words)
@@ -898,54 +813,33 @@ static void do_tell(struct scenario *s, struct words *words)
 
 /* ---- asking the engine --------------------------------------------------------------- */
 
-static void do_valid(struct scenario *s, struct words *words)
+static void note_validity(struct scenario *s, struct actor *actor)
 {
-    const char *name = next_word(words);
-    struct actor *actor = fake_actor(&s->fake, name);
-    if (!actor) {
-        complain(s, "no such lease", name);
-        return;
-    }
     usec left = lease_valid_until(&actor->core) - s->fake.now;
-    fake_note(&s->fake, "%s is valid for %s", name, fake_time(left > 0 ? left : 0));
+    fake_note(&s->fake, "%s is valid for %s", actor->name, fake_time(left > 0 ? left : 0));
 }
 
-static void do_fence(struct scenario *s, struct words *words)
+static void note_fence(struct scenario *s, struct actor *actor)
 {
-    const char *name = next_word(words);
-    const struct actor *actor = fake_actor(&s->fake, name);
-    if (!actor) {
-        complain(s, "no such lease", name);
-        return;
-    }
     usec fence = lease_fence(&actor->core);
-    fake_note(&s->fake, "%s has %s%s", name, fence ? "fence " : "no fence",
+    fake_note(&s->fake, "%s has %s%s", actor->name, fence ? "fence " : "no fence",
               fence ? fake_time(fence - EPOCH) : "");
 }
 
-static void do_mode(struct scenario *s, struct words *words)
+static void note_mode(struct scenario *s, struct actor *actor)
 {
-    const char *name = next_word(words);
-    const struct actor *actor = fake_actor(&s->fake, name);
-    if (!actor)
-        complain(s, "no such lease", name);
-    else
-        fake_note(&s->fake, "%s is %s", name,
-                  lease_is_shared(&actor->core) ? "shared" : "exclusive");
+    fake_note(&s->fake, "%s is %s", actor->name,
+              lease_is_shared(&actor->core) ? "shared" : "exclusive");
 }
 
-static void do_place(struct scenario *s, struct words *words)
+static void note_place(struct scenario *s, struct actor *actor)
 {
-    const char *name = next_word(words);
-    const struct actor *actor = fake_actor(&s->fake, name);
     unsigned position;
     usec expires;
-    if (!actor)
-        complain(s, "no such lease", name);
-    else if (!place_look(&s->fake.engine, &actor->core, &position, &expires))
-        fake_note(&s->fake, "%s does not wait", name);
+    if (!place_look(&s->fake.engine, &actor->core, &position, &expires))
+        fake_note(&s->fake, "%s does not wait", actor->name);
     else
-        fake_note(&s->fake, "%s is behind %u, the holder has %s", name, position,
+        fake_note(&s->fake, "%s is behind %u, the holder has %s", actor->name, position,
                   expires == NEVER ? "no known end" : fake_time(expires));
 }
 
@@ -1035,71 +929,113 @@ static void do_repeat(struct scenario *s, struct words *words)
         }
 }
 
+/* What follows the word of the command, and is done with it. */
+struct command {
+    const char *word;
+    void (*act)(struct scenario *s, struct words *words);
+    void (*act_at)(struct scenario *s, unsigned master);     /* each of WHO */
+    void (*act_on)(struct scenario *s, struct actor *actor); /* LEASE */
+    bool (*act_for)(struct fake *fake, const char *task);    /* OBSERVER, PARTY, … */
+    enum event_kind begins;                                  /* LEASE NAMES */
+    bool names_token;                                        /* TOKEN comes before TERMS */
+    enum event_kind calls;                                   /* LEASE [T] */
+};
+
+static const struct command commands[] = {
+    {"masters", .act = do_masters},
+    {"connect", .act = do_connect},
+    {"connected", .act_at = connected_at},
+    {"reply", .act = do_reply},
+    {"lose", .act = do_lose},
+    {"hang", .act_at = hang_at},
+    {"clock", .act = do_clock},
+    {"advance", .act = do_advance},
+    {"jump", .act = do_jump},
+    {"acquire", .begins = EVENT_ACQUIRE},
+    {"attach", .begins = EVENT_ATTACH, .names_token = true},
+    {"inspect", .begins = EVENT_INSPECT},
+    {"release-token", .begins = EVENT_RELEASE, .names_token = true},
+    {"extend", .calls = EVENT_EXTEND},
+    {"downgrade", .calls = EVENT_DOWNGRADE},
+    {"upgrade", .calls = EVENT_UPGRADE},
+    {"release", .calls = EVENT_RELEASE},
+    {"cancel", .calls = EVENT_RELEASE},
+    {"free", .calls = EVENT_ABANDON},
+    {"detach", .calls = EVENT_DETACH},
+    {"leave", .act_on = leave},
+    {"mode", .act_on = note_mode},
+    {"valid", .act_on = note_validity},
+    {"fence", .act_on = note_fence},
+    {"place", .act_on = note_place},
+    {"adopt", .act_at = adopt_at},
+    {"close", .act = do_close},
+    {"tells", .act = do_tells},
+    {"tell", .act = do_tell},
+    {"owed", .act = do_owed},
+    {"give-up", .act = do_give_up},
+    {"greet", .act_at = greet_at},
+    {"until", .act = do_until},
+    {"leases", .act = do_leases},
+    {"silently", .act = do_silently},
+    {"repeat", .act = do_repeat},
+    {"subscribed", .act = do_subscribed},
+    {"unsubscribed", .act_at = unsubscribed_at},
+    {"push", .act = do_push},
+    {"hint", .act = do_hint},
+    {"lines", .act = do_lines},
+    {"alive", .act_at = alive_at},
+    {"announce", .act = do_announce},
+    {"observe", .act = do_observe},
+    {"begin", .act_for = fake_tasks_begin},
+    {"unobserve", .act_for = fake_tasks_unobserve},
+    {"arrive", .act = do_arrive},
+    {"latch", .act = do_latch},
+    {"survey", .act = do_survey},
+    {"depart", .act_for = depart},
+    {"drop", .act_for = drop},
+    {"said", .act = do_said},
+    {"end", .act = do_end},
+};
+
+static void act_on(struct scenario *s, const struct command *command, const char *name)
+{
+    struct actor *actor = fake_actor(&s->fake, name);
+    if (actor)
+        command->act_on(s, actor);
+    else
+        complain(s, "no such lease", name);
+}
+
+static void act_for(struct scenario *s, const struct command *command, const char *name)
+{
+    if (!command->act_for(&s->fake, name))
+        complain(s, "no such observer, party, call or survey", name);
+}
+
+static void obey_command(struct scenario *s, const struct command *command, struct words *words)
+{
+    unsigned who = command->act_at ? read_who(s, words) : 0;
+    FOR_EACH (i, who)
+        command->act_at(s, i);
+    if (command->act)
+        command->act(s, words);
+    else if (command->act_on)
+        act_on(s, command, next_word(words));
+    else if (command->act_for)
+        act_for(s, command, next_word(words));
+    else if (command->begins)
+        begin(s, words, command->begins, command->names_token);
+    else if (command->calls)
+        call(s, words, command->calls);
+}
+
 static void obey(struct scenario *s, struct words *words)
 {
-    static const struct {
-        const char *word;
-        void (*command)(struct scenario *s, struct words *words);
-    } commands[] = {
-        {"masters", do_masters},
-        {"connect", do_connect},
-        {"connected", do_connected},
-        {"reply", do_reply},
-        {"lose", do_lose},
-        {"hang", do_hang},
-        {"clock", do_clock},
-        {"advance", do_advance},
-        {"jump", do_jump},
-        {"acquire", do_acquire},
-        {"attach", do_attach},
-        {"inspect", do_inspect},
-        {"extend", do_extend},
-        {"downgrade", do_downgrade},
-        {"upgrade", do_upgrade},
-        {"mode", do_mode},
-        {"release", do_release},
-        {"cancel", do_release},
-        {"free", do_free},
-        {"leave", do_leave},
-        {"detach", do_detach},
-        {"release-token", do_release_token},
-        {"adopt", do_adopt},
-        {"close", do_close},
-        {"tells", do_tells},
-        {"tell", do_tell},
-        {"valid", do_valid},
-        {"owed", do_owed},
-        {"give-up", do_give_up},
-        {"greet", do_greet},
-        {"until", do_until},
-        {"leases", do_leases},
-        {"silently", do_silently},
-        {"repeat", do_repeat},
-        {"fence", do_fence},
-        {"subscribed", do_subscribed},
-        {"unsubscribed", do_unsubscribed},
-        {"push", do_push},
-        {"hint", do_hint},
-        {"place", do_place},
-        {"lines", do_lines},
-        {"alive", do_alive},
-        {"announce", do_announce},
-        {"observe", do_observe},
-        {"begin", do_begin},
-        {"unobserve", do_unobserve},
-        {"arrive", do_arrive},
-        {"latch", do_latch},
-        {"survey", do_survey},
-        {"depart", do_depart},
-        {"drop", do_drop},
-        {"said", do_said},
-        {"end", do_end},
-    };
     const char *word = next_word(words);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(word, commands[i].word) == 0) {
-            if (s->fake.made || commands[i].command == do_masters)
-                commands[i].command(s, words);
+            if (s->fake.made || commands[i].act == do_masters)
+                obey_command(s, &commands[i], words);
             else
                 complain(s, "begin with masters", "");
             return;
