@@ -40,14 +40,6 @@ static void begin(unsigned masters, unsigned spare)
     assert_true(fake_start(&fake, &config));
 }
 
-static int no_set_up(void **state)
-{
-    (void)state;
-    return 0;
-}
-
-#define CASE_HERE(name) CASE_WITH(name, no_set_up, core_tear_down)
-
 /* Masters are counted from 1, as their addresses are. */
 static void greet(unsigned master)
 {
@@ -73,6 +65,12 @@ static enum request_kind asked_first(unsigned master)
     return fake.masters[master - 1].waiting[0].kind;
 }
 
+static void answer_hello(unsigned master)
+{
+    assert_int_equal(asked_first(master), REQUEST_HELLO);
+    fake_answer_hello(&fake, master - 1);
+}
+
 /* ---- words ---------------------------------------------------------------------------- */
 
 /* The knowledge of masters about the process of each server, counted from 1. */
@@ -82,12 +80,16 @@ static struct known {
 } known[MASTERS_MAX + 1];
 static bool by_host; /* others name the servers in another way than we do */
 
-static void know_nothing(void)
+static int know_nothing(void **state)
 {
+    (void)state;
     for (unsigned i = 0; i <= MASTERS_MAX; i++)
         known[i] = (struct known){-1, -1, 0};
     by_host = false;
+    return 0;
 }
+
+#define CASE_HERE(name) CASE_WITH(name, know_nothing, core_tear_down)
 
 static char text[8192];
 static size_t used;
@@ -148,7 +150,12 @@ static void tell_nothing(unsigned master)
     answer_word(master);
 }
 
-/* All of these masters tell it; the others tell nothing. */
+static void tell_nothing_from(unsigned first, unsigned last)
+{
+    for (unsigned i = first; i <= last; i++)
+        tell_nothing(i);
+}
+
 static void tell_all(char place, const char *servers, unsigned spare)
 {
     for (unsigned i = 1; i <= fake.engine.config.masters; i++)
@@ -168,11 +175,17 @@ static enum is client(void)
     return WAITS;
 }
 
+/* One of three masters, whose list nobody else has. */
+static void begin_alone(void)
+{
+    begin_greeted(3, 0);
+    tell_nothing_from(1, 3);
+}
+
 /* ---- by numbers and addresses ------------------------------------------------------------ */
 
 CASE_HERE(three_of_five_are_known_at_once)
 {
-    know_nothing();
     begin_greeted(5, 0);
     tell(1, '<', "123", 0);
     assert_int_equal(client(), WAITS); /* the four others may say that ours was first */
@@ -184,7 +197,6 @@ CASE_HERE(three_of_five_are_known_at_once)
 
 CASE_HERE(the_first_of_the_two_goes_on)
 {
-    know_nothing();
     begin_greeted(5, 0);
     tell(1, '>', "123", 0);
     assert_int_equal(client(), GOES_ON);
@@ -225,7 +237,6 @@ static const struct {
 CASE_HERE(lists_whose_quorums_meet_are_used_together)
 {
     for (size_t i = 0; i < COUNT(lists); i++) {
-        know_nothing();
         begin_greeted((unsigned)strlen(lists[i].ours), lists[i].spare);
         tell_all('<', lists[i].theirs, lists[i].their_spare);
         if (client() != (lists[i].meet ? GOES_ON : REFUSED))
@@ -238,7 +249,6 @@ CASE_HERE(lists_whose_quorums_meet_are_used_together)
 /* A list that is ours by all but its longest ttl. */
 CASE_HERE(another_longest_ttl_is_no_other_list)
 {
-    know_nothing();
     begin_greeted(3, 0);
     for (unsigned i = 1; i <= 3; i++) {
         open_word();
@@ -252,13 +262,6 @@ CASE_HERE(another_longest_ttl_is_no_other_list)
 
 /* ---- by processes: {1, 2, 3, 4, 6} beside ours of 1 to 5 ----------------------------------- */
 
-/* Servers 5 and 6 were both there for an hour, as far as the words tell. */
-static void both_are_old(void)
-{
-    know_nothing();
-    known[6] = (struct known){MS(200000), MS(60000), 0};
-}
-
 /* Some time after the hello of all. */
 static void begin_later(void)
 {
@@ -266,71 +269,53 @@ static void begin_later(void)
     fake_advance(&fake, MS(5000));
 }
 
-CASE_HERE(two_servers_of_one_time_are_two)
+/* Of 6, as all masters tell: since and until when it was heard, in ms before now.  And the seconds
+ * for which each of ours is up, 5 apart; how long ago it said so. */
+static const struct {
+    const char *why;
+    int64_t since_ms, until_ms;
+    int64_t up_s, up_5_s, later_ms;
+    enum is client;
+} processes[] = {
+    {"two servers of one time are two", 200000, 60000, 3600, 3600, 5000, REFUSED},
+    {"a process that is not heard may be ours", -1, -1, 3600, 3600, 5000, GOES_ON},
+    {"5 may have followed the process that was 6", 200000, 60000, 3600, 61, 0, GOES_ON},
+    /* By more than the seconds to which uptime is cut, the skew and the drift. */
+    {"an older process has not followed", 200000, 60000, 3600, 65, 0, REFUSED},
+    /* The clock that tells uptime may be fast, and 1 % is before the start of 6. */
+    {"uptime drifts", 594000000, 594000000, WEEK / 1000000, WEEK / 1000000, 0, GOES_ON},
+    {"the connection to 5 may be dead, and 6 have followed", 1000, 500, 3600, 3600, 5000, GOES_ON},
+    {"ages drift by 51 ms, and 2 more", 5100, 500, 3600, 3600, 5000, REFUSED},
+    {"and that is not enough", 5050, 500, 3600, 3600, 5000, GOES_ON},
+};
+
+CASE_HERE(what_is_known_of_a_process)
 {
-    both_are_old();
-    begin_later();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), REFUSED);
+    for (size_t i = 0; i < COUNT(processes); i++) {
+        if (i > 0)
+            core_tear_down(NULL);
+        known[6] = (struct known){MS(processes[i].since_ms), MS(processes[i].until_ms), 0};
+        begin(5, 0);
+        for (unsigned master = 0; master < 5; master++)
+            fake.masters[master].uptime_s = processes[i].up_s;
+        fake.masters[4].uptime_s = processes[i].up_5_s;
+        greet_all();
+        fake_advance(&fake, MS(processes[i].later_ms));
+        tell_all('<', "12346", 0);
+        if (client() != processes[i].client)
+            fail_msg("%s", processes[i].why);
+    }
 }
 
-CASE_HERE(a_process_that_is_not_heard_may_be_ours)
+/* Servers 5 and 6 were both there for an hour, as far as the words tell. */
+static void both_are_old(void)
 {
-    know_nothing();
-    begin_later();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), GOES_ON);
-}
-
-/* Server 5 may have followed the process that was heard as 6, when it had ended. */
-CASE_HERE(a_young_process_may_have_followed)
-{
-    both_are_old();
-    begin(5, 0);
-    fake.masters[4].uptime_s = 61;
-    greet_all();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), GOES_ON);
-}
-
-/* By more than the seconds to which uptime is cut, the skew and the drift. */
-CASE_HERE(an_older_process_has_not_followed)
-{
-    both_are_old();
-    begin(5, 0);
-    fake.masters[4].uptime_s = 65;
-    greet_all();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), REFUSED);
-}
-
-/* The clock of the master that tells uptime may be fast: that counts, too. */
-CASE_HERE(uptime_drifts)
-{
-    know_nothing();
-    known[6] = (struct known){MS(594000000), MS(594000000), 0}; /* and 1 % is before its start */
-    begin(5, 0);
-    for (unsigned i = 0; i < 5; i++)
-        fake.masters[i].uptime_s = WEEK / 1000000;
-    greet_all();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), GOES_ON);
-}
-
-/* The connection to 5 may be dead, and 6 the process that followed. */
-CASE_HERE(a_dead_connection_proves_nothing)
-{
-    know_nothing();
-    known[6] = (struct known){MS(1000), MS(500), 0};
-    begin_later();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), GOES_ON);
+    known[6] = (struct known){MS(200000), MS(60000), 0};
 }
 
 /* It is known with the first answer to what was asked later. */
 CASE_HERE(it_counts_at_once_that_a_master_has_answered)
 {
-    know_nothing();
     for (unsigned i = 1; i <= 4; i++)
         known[i] = (struct known){MS(200000), MS(60000), 0};
     known[6] = (struct known){MS(1000), MS(500), 0};
@@ -338,27 +323,12 @@ CASE_HERE(it_counts_at_once_that_a_master_has_answered)
     tell_all('<', "12346", 0);
     fake_advance(&fake, MS(10000));
     assert_int_equal(client(), GOES_ON);
-    assert_int_equal(asked_first(5), REQUEST_HELLO);
-    fake_answer_hello(&fake, 4);
+    answer_hello(5);
     assert_int_equal(client(), WAITS);
-    fake_answer_hello(&fake, 0);
+    answer_hello(1);
     known[6] = (struct known){MS(11000), MS(500), 0};
     tell(1, '<', "12346", 0);
     assert_int_equal(client(), REFUSED);
-}
-
-CASE_HERE(ages_drift)
-{
-    know_nothing();
-    known[6] = (struct known){MS(5100), MS(500), 0}; /* 51 ms of drift, and 2 more */
-    begin_later();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), REFUSED);
-    core_tear_down(NULL);
-    known[6] = (struct known){MS(5050), MS(500), 0};
-    begin_later();
-    tell_all('<', "12346", 0);
-    assert_int_equal(client(), GOES_ON);
 }
 
 /* The master's clock was set back. */
@@ -379,7 +349,6 @@ CASE_HERE(ages_of_the_future_prove_nothing)
 
 CASE_HERE(a_server_has_many_names)
 {
-    know_nothing();
     for (unsigned i = 1; i <= 6; i++)
         known[i] = (struct known){MS(200000), MS(60000), 0};
     by_host = true;
@@ -421,7 +390,6 @@ CASE_HERE(a_liar_may_tell_a_false_run_id)
 
 CASE_HERE(no_age_overflows)
 {
-    know_nothing();
     for (unsigned i = 1; i <= 9; i++)
         known[i] = (struct known){INT64_C(1) << 53, INT64_C(1) << 53, 0};
     begin(5, 0);
@@ -436,7 +404,6 @@ CASE_HERE(no_age_overflows)
 
 CASE_HERE(most_words_decide)
 {
-    know_nothing();
     begin_greeted(5, 0);
     tell(1, '<', "123", 0); /* it has restarted, say */
     tell(2, '>', "123", 0);
@@ -447,7 +414,6 @@ CASE_HERE(most_words_decide)
 
 CASE_HERE(a_common_master_that_tells_nothing_is_for_us)
 {
-    know_nothing();
     begin_greeted(5, 0);
     tell(1, '<', "123", 0);
     tell_nothing(2);
@@ -461,7 +427,6 @@ CASE_HERE(a_common_master_that_tells_nothing_is_for_us)
 /* Their only server is our second one, as its run_id tells. */
 CASE_HERE(a_common_master_is_known_by_its_process)
 {
-    know_nothing();
     by_host = true;
     begin_greeted(3, 0);
     tell(1, '<', "8", 0);
@@ -473,14 +438,12 @@ CASE_HERE(a_common_master_is_known_by_its_process)
     known[8] = (struct known){MS(1000), MS(500), 3};
     begin_greeted(5, 0);
     tell(1, '<', "78", 0);
-    for (unsigned i = 2; i <= 5; i++)
-        tell_nothing(i);
+    tell_nothing_from(2, 5);
     assert_int_equal(client(), GOES_ON);
 }
 
 CASE_HERE(a_master_that_is_down_is_not_waited_for)
 {
-    know_nothing();
     begin(5, 0);
     greet(1);
     tell(1, '<', "123", 0);
@@ -495,20 +458,17 @@ CASE_HERE(a_master_that_is_down_is_not_waited_for)
 
 CASE_HERE(a_liar_alone_refuses_nobody)
 {
-    know_nothing();
     begin_greeted(5, 1);
     open_word();
     for (unsigned i = 0; i < 6; i++)
         put_list('<', i % 2 ? "2" : "1", 0); /* however often it says so */
     answer_word(1);
-    for (unsigned i = 2; i <= 5; i++)
-        tell_nothing(i);
+    tell_nothing_from(2, 5);
     assert_int_equal(client(), GOES_ON);
 }
 
 CASE_HERE(two_that_tell_refuse)
 {
-    know_nothing();
     begin_greeted(5, 1);
     tell(1, '<', "1", 0);
     assert_int_equal(client(), GOES_ON);
@@ -519,21 +479,18 @@ CASE_HERE(two_that_tell_refuse)
 /* Its run_ids alone make no master theirs. */
 CASE_HERE(a_liar_names_no_masters_by_their_processes)
 {
-    know_nothing();
     begin_greeted(7, 1);
     tell(1, '<', "58", 0);
     known[5] = known[8] = (struct known){MS(1000), MS(500), 4};
     tell(3, '>', "58", 0);
     tell_nothing(2);
-    for (unsigned i = 4; i <= 7; i++)
-        tell_nothing(i);
+    tell_nothing_from(4, 7);
     assert_int_equal(client(), REFUSED);
 }
 
 /* Time and memory have a bound. */
 CASE_HERE(no_more_is_kept_than_an_honest_master_tells)
 {
-    know_nothing();
     begin_greeted(3, 0);
     size_t before = fake.allocated;
     open_word();
@@ -545,7 +502,6 @@ CASE_HERE(no_more_is_kept_than_an_honest_master_tells)
 
 CASE_HERE(a_master_without_its_script_is_not_asked_for_ever)
 {
-    know_nothing();
     begin_greeted(3, 0);
     for (unsigned i = 0; i < 2; i++)
         fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_NOSCRIPT});
@@ -555,7 +511,6 @@ CASE_HERE(a_master_without_its_script_is_not_asked_for_ever)
 /* A master that cannot remember agrees with everybody. */
 CASE_HERE(an_error_is_a_word)
 {
-    know_nothing();
     begin_greeted(3, 0);
     fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_ERROR, .text = slice_of("NOPERM")});
     assert_int_equal(client(), GOES_ON);
@@ -563,7 +518,6 @@ CASE_HERE(an_error_is_a_word)
 
 CASE_HERE(no_memory_for_a_word_is_no_word)
 {
-    know_nothing();
     begin_greeted(3, 0);
     fake.countdown = 1;
     tell(1, '<', "12345", 0);
@@ -577,12 +531,10 @@ CASE_HERE(no_memory_for_a_word_is_no_word)
 
 CASE_HERE(a_word_counts_for_two_minutes)
 {
-    know_nothing();
     begin_greeted(3, 0);
     usec asked_at = fake.now;
     fake_advance(&fake, MS(9000)); /* from its question on, and not from its answer */
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
+    tell_nothing_from(1, 3);
     fake_advance(&fake, asked_at + MS(120000) - fake.now);
     assert_int_equal(client(), GOES_ON);
     fake_advance(&fake, 1);
@@ -592,15 +544,11 @@ CASE_HERE(a_word_counts_for_two_minutes)
 /* Else it would sleep, say its list to those alone that grant, and be forgotten by the rest. */
 CASE_HERE(all_that_are_up_must_have_a_word)
 {
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
+    begin_alone();
     fake_advance(&fake, MS(121000));
     for (unsigned i = 1; i <= 3; i++) {
         assert_int_equal(client(), WAITS);
-        assert_int_equal(asked_first(i), REQUEST_HELLO);
-        fake_answer_hello(&fake, i - 1);
+        answer_hello(i);
         tell_nothing(i);
     }
     assert_int_equal(client(), GOES_ON);
@@ -608,10 +556,7 @@ CASE_HERE(all_that_are_up_must_have_a_word)
 
 CASE_HERE(a_connection_takes_its_word_along)
 {
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
+    begin_alone();
     fake_lose(&fake, 0, "reset");
     assert_false(agreement_holds(&fake.engine, 0));
     assert_true(agreement_holds(&fake.engine, 1));
@@ -624,11 +569,16 @@ CASE_HERE(a_connection_takes_its_word_along)
 
 static const struct terms terms = {.ttl = MS(30000), .margin = MS(500), .wait = MS(600000)};
 
-static struct actor *acquire(void)
+static struct actor *acquire_for(const struct terms *terms)
 {
-    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
+    assert_true(fake_new(&fake, "A", "job", terms, NULL));
     fake_call(&fake, fake_actor(&fake, "A"), EVENT_ACQUIRE, 0);
     return fake_actor(&fake, "A");
+}
+
+static struct actor *acquire(void)
+{
+    return acquire_for(&terms);
 }
 
 static void grant(unsigned master)
@@ -637,12 +587,15 @@ static void grant(unsigned master)
     fake_answer(&fake, master - 1, &(struct reply){.answer = ANSWER_YES});
 }
 
+static void grant_all(void)
+{
+    for (unsigned i = 1; i <= fake.engine.config.masters; i++)
+        grant(i);
+}
+
 CASE_HERE(a_promise_counts_beside_a_word)
 {
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
+    begin_alone();
     struct actor *actor = acquire();
     grant(1);
     assert_false(actor->acquired);
@@ -653,21 +606,16 @@ CASE_HERE(a_promise_counts_beside_a_word)
 /* They were given, but this process slept until now. */
 CASE_HERE(a_promise_without_a_word_does_not_count)
 {
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
+    begin_alone();
     fake_advance(&fake, MS(9000));
     struct actor *actor = acquire();
     fake.now += MS(111000) + 1;
-    for (unsigned i = 1; i <= 3; i++)
-        grant(i);
+    grant_all();
     assert_false(actor->acquired);
 }
 
 CASE_HERE(a_promise_does_not_count_while_it_is_open_who_goes_on)
 {
-    know_nothing();
     begin_greeted(5, 0);
     struct actor *actor = acquire();
     tell(1, '<', "123", 0);
@@ -684,12 +632,10 @@ CASE_HERE(a_promise_does_not_count_while_it_is_open_who_goes_on)
 
 CASE_HERE(a_refused_client_ends_its_acquires)
 {
-    know_nothing();
     begin_greeted(3, 0);
     struct actor *actor = acquire();
     fake.silent = false;
-    for (unsigned i = 1; i <= 3; i++)
-        tell(i, '<', "12345", 0);
+    tell_all('<', "12345", 0);
     assert_true(actor->ended);
     fake_flush(&fake);
     assert_non_null(strstr(fake.trace.bytes, "differs"));
@@ -698,25 +644,17 @@ CASE_HERE(a_refused_client_ends_its_acquires)
 /* Renewals that are under way are not counted; the lease runs out. */
 CASE_HERE(a_refused_client_prolongs_nothing)
 {
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
+    begin_alone();
     struct actor *actor = acquire();
-    for (unsigned i = 1; i <= 3; i++)
-        grant(i);
+    grant_all();
     usec valid = lease_valid_until(&actor->core);
     fake_advance(&fake, MS(10000) + 1);
-    for (unsigned i = 1; i <= 3; i++) {
-        assert_int_equal(asked_first(i), REQUEST_HELLO);
-        fake_answer_hello(&fake, i - 1);
-    }
+    for (unsigned i = 1; i <= 3; i++)
+        answer_hello(i);
     fake_call(&fake, actor, EVENT_EXTEND, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell(i, '<', "12345", 0);
+    tell_all('<', "12345", 0);
     assert_int_equal(client(), REFUSED);
-    for (unsigned i = 1; i <= 3; i++)
-        grant(i);
+    grant_all();
     assert_int_equal(lease_valid_until(&actor->core), valid);
     fake_call(&fake, actor, EVENT_EXTEND, 0);
     assert_int_equal(fake.masters[0].count, 0);
@@ -727,16 +665,12 @@ CASE_HERE(a_refused_client_prolongs_nothing)
 
 static void begin_refused(void)
 {
-    know_nothing();
     begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell(i, '<', "12345", 0);
+    tell_all('<', "12345", 0);
     assert_int_equal(client(), REFUSED);
     fake_advance(&fake, MS(10000));
-    for (unsigned i = 1; i <= 3; i++) {
-        assert_int_equal(asked_first(i), REQUEST_HELLO);
-        fake_answer_hello(&fake, i - 1);
-    }
+    for (unsigned i = 1; i <= 3; i++)
+        answer_hello(i);
 }
 
 /* The words that end it came while we said nothing: all masters are asked anew. */
@@ -761,43 +695,37 @@ CASE_HERE(the_others_have_gone)
 /* With the connection goes the word that was against us. */
 CASE_HERE(a_connection_ends_that_told_of_them)
 {
-    know_nothing();
     begin_greeted(5, 0);
     tell(1, '<', "1", 0);
-    for (unsigned i = 2; i <= 5; i++)
-        tell_nothing(i);
+    tell_nothing_from(2, 5);
     assert_int_equal(client(), REFUSED);
     fake_lose(&fake, 0, "reset");
     assert_int_equal(client(), WAITS);
-    for (unsigned i = 2; i <= 5; i++)
-        tell_nothing(i);
+    tell_nothing_from(2, 5);
     assert_int_equal(client(), GOES_ON);
+}
+
+static void close_client(void)
+{
+    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
+    fake.closing = true;
 }
 
 CASE_HERE(a_client_that_closes_takes_its_list_back)
 {
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
-    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
-    fake.closing = true;
+    begin_alone();
+    close_client();
     assert_int_equal(fake.engine.agree.says, -1);
     assert_int_equal(asked_first(1), REQUEST_AGREE);
 }
 
 CASE_HERE(a_lease_that_is_left_behind_keeps_its_list)
 {
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
+    begin_alone();
     struct actor *actor = acquire();
-    for (unsigned i = 1; i <= 3; i++)
-        grant(i);
+    grant_all();
     fake_call(&fake, actor, EVENT_DETACH, 0);
-    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
-    fake.closing = true;
+    close_client();
     assert_int_not_equal(fake.engine.agree.says, -1);
 }
 
@@ -805,19 +733,12 @@ CASE_HERE(a_lease_that_is_left_behind_keeps_its_list)
 CASE_HERE(a_lease_that_is_kept_keeps_its_list)
 {
     static const struct terms kept = {.ttl = MS(30000), .margin = MS(500), .at_least = MS(20000)};
-    know_nothing();
-    begin_greeted(3, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        tell_nothing(i);
-    assert_true(fake_new(&fake, "A", "job", &kept, NULL));
-    fake_call(&fake, fake_actor(&fake, "A"), EVENT_ACQUIRE, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        grant(i);
-    fake_call(&fake, fake_actor(&fake, "A"), EVENT_RELEASE, 0);
-    for (unsigned i = 1; i <= 3; i++)
-        grant(i); /* for the rest of it */
-    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
-    fake.closing = true;
+    begin_alone();
+    struct actor *actor = acquire_for(&kept);
+    grant_all();
+    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    grant_all(); /* for the rest of it */
+    close_client();
     assert_int_not_equal(fake.engine.agree.says, -1);
 }
 
