@@ -90,9 +90,19 @@ static const char *result(const struct search *search)
                                  : "holds";
 }
 
+static void change_numbers(char *rules, const struct change *change)
+{
+    for (size_t k = 0; k < sizeof change->numbers / sizeof *change->numbers; k++)
+        if (change->numbers[k].offset)
+            memcpy(rules + change->numbers[k].offset, &change->numbers[k].value, sizeof(int));
+}
+
 static void fill_rules(char *rules, int question, int mutant)
 {
     asked->rules_for(question, mutant, (struct rules *)rules);
+    for (int i = 0; i < asked->changes_count; i++)
+        if (asked->changes[i].mutant == mutant)
+            change_numbers(rules, &asked->changes[i]);
     for (int i = 0; i < asked->numbers_count; i++)
         if (wish.numbers[i] >= 0)
             memcpy(rules + asked->numbers[i].offset, &wish.numbers[i], sizeof(int));

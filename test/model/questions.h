@@ -22,6 +22,15 @@ struct rules_number {
     const char *words;
 };
 
+/* The numbers with which a mutant is looked for, where the world of its question has others. */
+struct change {
+    int mutant;
+    struct {
+        size_t offset; /* 0, where no number is: there are no more */
+        int value;
+    } numbers[4];
+};
+
 enum { RULES_SIZE = 64, RULES_NUMBERS = 12 };
 
 struct questions {
@@ -31,6 +40,8 @@ struct questions {
     int mutants_count;
     const struct rules_number *numbers;
     int numbers_count; /* at most RULES_NUMBERS */
+    const struct change *changes;
+    int changes_count;
     /* Writes the rules, of at most RULES_SIZE bytes, with which a question is asked. */
     void (*rules_for)(int question, int mutant, struct rules *rules);
     struct model (*model_of)(const struct rules *rules);
@@ -96,6 +107,12 @@ extern const char *const story_wrongs[]; /* by what a step has wrong; the first 
         "--" #name, offsetof(struct rules, name), least, most, words                               \
     }
 
+/* Of a struct change. */
+#define WITH(name, value)                                                                          \
+    {                                                                                              \
+        offsetof(struct rules, name), value                                                        \
+    }
+
 /* The facts of any model that a search needs. */
 #define SEARCHED(the_rules)                                                                        \
     .rules = (the_rules), .words = model_words(the_rules), .world_size = sizeof(struct world),     \
@@ -114,15 +131,13 @@ extern const char *const story_wrongs[]; /* by what a step has wrong; the first 
 #define MODEL_TEXT(name, question, text)          {#name, text, question, false},
 #define MODEL_HARMLESS_TEXT(name, question, text) {#name, text, question, true},
 
-/* Its program, behind worlds[], set_world() (which changes a question's world for a mutant),
- * model_of() and numbers[]. */
+/* Its program, behind worlds[], changes[], model_of() and numbers[]. */
 #define MODEL_MAIN                                                                                 \
     static void rules_for(int question, int mutant, struct rules *rules)                           \
     {                                                                                              \
         *rules = worlds[question];                                                                 \
         rules->question = (enum question)question;                                                 \
         rules->mutant = (enum mutant)mutant;                                                       \
-        set_world(rules, rules->mutant);                                                           \
     }                                                                                              \
                                                                                                    \
     int main(int argc, char **argv)                                                                \
@@ -131,15 +146,17 @@ extern const char *const story_wrongs[]; /* by what a step has wrong; the first 
         static const struct mutant_text mutants[] = {                                              \
             {"NONE", "the rules as they are", QUESTIONS, false},                                   \
             MUTANT_TABLE(MODEL_TEXT, MODEL_HARMLESS_TEXT)};                                        \
-        static const struct questions questions = {.constants = constants,                         \
-                                                   .count = QUESTIONS,                             \
-                                                   .mutants = mutants,                             \
-                                                   .mutants_count = MUTANTS,                       \
-                                                   .numbers = numbers,                             \
-                                                   .numbers_count =                                \
-                                                       sizeof numbers / sizeof *numbers,           \
-                                                   .rules_for = rules_for,                         \
-                                                   .model_of = model_of};                          \
+        static const struct questions questions = {                                                \
+            .constants = constants,                                                                \
+            .count = QUESTIONS,                                                                    \
+            .mutants = mutants,                                                                    \
+            .mutants_count = MUTANTS,                                                              \
+            .numbers = numbers,                                                                    \
+            .numbers_count = sizeof numbers / sizeof *numbers,                                     \
+            .changes = changes,                                                                    \
+            .changes_count = sizeof changes / sizeof *changes,                                     \
+            .rules_for = rules_for,                                                                \
+            .model_of = model_of};                                                                 \
         _Static_assert(sizeof(struct rules) <= RULES_SIZE, "room for the rules");                  \
         _Static_assert(sizeof(struct world) <= MODEL_WORLD_SIZE, "room for a world");              \
         _Static_assert(sizeof numbers / sizeof *numbers <= RULES_NUMBERS, "room for the numbers"); \

@@ -18,33 +18,12 @@ static const struct rules worlds[QUESTIONS] = {
     [LISTS] = {0},
 };
 
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    switch (mutant) {
-    case UNNAMED:
-        rules->named = 0;
-        break;
-    case HALF_IS_ENOUGH:
-    case TAKES_UNHEARD:
-    case SOME_SAID_AGAIN:
-        rules->masters = 2;
-        break;
-    case LIARS_UNCOUNTED:
-        rules->masters = 5;
-        break;
-    case THREE_IN_COMMON:
-        rules->masters = 3;
-        break;
-    case TWO_SERVERS:
-        rules->restarts = 0;
-        break;
-    case TWO_RESTART:
-        rules->restarts = 2;
-        break;
-    default:
-        break;
-    }
-}
+static const struct change changes[] = {
+    {UNNAMED, {WITH(named, 0)}},           {HALF_IS_ENOUGH, {WITH(masters, 2)}},
+    {TAKES_UNHEARD, {WITH(masters, 2)}},   {SOME_SAID_AGAIN, {WITH(masters, 2)}},
+    {LIARS_UNCOUNTED, {WITH(masters, 5)}}, {THREE_IN_COMMON, {WITH(masters, 3)}},
+    {TWO_SERVERS, {WITH(restarts, 0)}},    {TWO_RESTART, {WITH(restarts, 2)}},
+};
 
 static struct model model_of(const struct rules *rules)
 {

@@ -6,44 +6,28 @@
  */
 #include "world.h"
 
+/* Three masters, and a barrier for two. */
+#define OF(the_parties, ...)                                                                       \
+    {                                                                                              \
+        .masters = 3, .parties = (the_parties), .wanted = 2, .abstain = 3, __VA_ARGS__             \
+    }
+
 static const struct rules worlds[QUESTIONS] = {
-    [TOGETHER] = {.parties = 3, .wanted = 2, .expiries = 1},
-    [EXPIRY] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .deaths = 1},
-    [BARRED] = {.parties = 2, .wanted = 2, .late = 1, .others = 2},
-    [RESTARTS] = {.parties = 2,
-                  .wanted = 2,
-                  .lasts = 1,
-                  .late = 0,
-                  .restarts = 1,
-                  .saves = 1,
-                  .deaths = 1,
-                  .returns = 1},
-    [FORGOTTEN] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 2, .late = 0, .kept = 5},
-    [PROGRESS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .late = 1},
-    [SLEEPER] =
-        {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .kept = 4, .deaths = 1, .returns = 1},
-    [OTHERS] = {.parties = 2, .wanted = 2, .lasts = 1, .ttl = 1, .returns = 1, .others = 1},
+    [TOGETHER] = OF(3, .expiries = 1),
+    [EXPIRY] = OF(2, .lasts = 1, .ttl = 1, .deaths = 1),
+    [BARRED] = OF(2, .late = 1, .others = 2),
+    [RESTARTS] = OF(2, .lasts = 1, .restarts = 1, .saves = 1, .deaths = 1, .returns = 1),
+    [FORGOTTEN] = OF(2, .lasts = 1, .ttl = 2, .kept = 5),
+    [PROGRESS] = OF(2, .lasts = 1, .ttl = 1, .late = 1),
+    [SLEEPER] = OF(2, .lasts = 1, .ttl = 1, .kept = 4, .deaths = 1, .returns = 1),
+    [OTHERS] = OF(2, .lasts = 1, .ttl = 1, .returns = 1, .others = 1),
 };
 
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    rules->masters = 3;
-    rules->abstain = 3;
-    switch (mutant) {
-    case ARRIVES_BEHIND:
-        rules->parties = 2;
-        rules->late = 2;
-        break;
-    case QUARANTINE_SHORT:
-        rules->abstain--;
-        break;
-    case OPEN_KEPT_SHORT:
-        rules->kept = 3;
-        break;
-    default:
-        break;
-    }
-}
+static const struct change changes[] = {
+    {ARRIVES_BEHIND, {WITH(parties, 2), WITH(late, 2)}},
+    {QUARANTINE_SHORT, {WITH(abstain, 2)}},
+    {OPEN_KEPT_SHORT, {WITH(kept, 3)}},
+};
 
 static struct model model_of(const struct rules *rules)
 {

@@ -13,11 +13,9 @@ static const struct rules worlds[QUESTIONS] = {
     [LEASED_LIAR] = {.masters = 4, .spare = 1, .attempts = 2, .restarts = 1},
 };
 
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    if (mutant == QUORUM_WITHOUT_SPARE)
-        rules->masters = 5;
-}
+static const struct change changes[] = {
+    {QUORUM_WITHOUT_SPARE, {WITH(masters, 5)}},
+};
 
 static struct model model_of(const struct rules *rules)
 {

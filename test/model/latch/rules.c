@@ -39,32 +39,17 @@ static const struct rules worlds[QUESTIONS] = {
 };
 
 /* The smallest world in which it goes wrong. */
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    switch (mutant) {
-    case QUARANTINED_COUNTS:
-    case ACKS_FOR_EVER:
-    case MENDED_FROM_FEWER:
-    case MENDED_IN_QUARANTINE:
-    case READS_NOT_AGAIN:
-    case MENDED_UNOPENED:
-        rules->late = 0;
-        break;
-    case CLEARS_SOON:
-        rules->late = 0;
-        rules->quarantine = 2;
-        break;
-    case CREATE_UNNAMED:
-        rules->creators = 1;
-        break;
-    case DROPPED_ANYHOW:
-        rules->creators = 1;
-        rules->restarts = 0;
-        break;
-    default:
-        break;
-    }
-}
+static const struct change changes[] = {
+    {QUARANTINED_COUNTS, {WITH(late, 0)}},
+    {ACKS_FOR_EVER, {WITH(late, 0)}},
+    {MENDED_FROM_FEWER, {WITH(late, 0)}},
+    {MENDED_IN_QUARANTINE, {WITH(late, 0)}},
+    {READS_NOT_AGAIN, {WITH(late, 0)}},
+    {MENDED_UNOPENED, {WITH(late, 0)}},
+    {CLEARS_SOON, {WITH(late, 0), WITH(quarantine, 2)}},
+    {CREATE_UNNAMED, {WITH(creators, 1)}},
+    {DROPPED_ANYHOW, {WITH(creators, 1), WITH(restarts, 0)}},
+};
 
 static bool has_goal(const struct rules *rules)
 {

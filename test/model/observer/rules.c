@@ -16,51 +16,22 @@ static const struct rules worlds[QUESTIONS] = {
 };
 
 /* Where the mutant is looked for. */
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    switch (mutant) {
-    case FORMER_NOT_ENDED:
-    case MASTER_TAKES_OLDER:
-        rules->masters = 1;
-        rules->values = 2;
-        rules->kills = 0;
-        break;
-    case UNSAY_TOUCHES_EARLIER_TERM:
-        rules->masters = 1;
-        rules->values = rules->ends = rules->late = 2;
-        break;
-    case UNSAY_TOUCHES_LATER_TERM:
-        rules->kills = 0;
-        break;
-    case RENEWAL_PROLONGS:
-        rules->handed = 1;
-        break;
-    case TERM_BACK:
-        rules->looks = 1;
-        break;
-    case PUSH_FROM_OTHER_PROCESS:
-    case KEPT_OVER_END:
-        rules->masters = 2;
-        rules->late = 1;
-        break;
-    case NOT_ASKED_AGAIN:
-    case UNHEARD_BEFORE:
-        rules->masters = 2;
-        rules->subscribed = 0;
-        rules->restarts = 1;
-        rules->late = 0;
-        break;
-    case OVERTAKEN_ANSWER:
-    case OLDER_PUSH:
-    case TAKEN_BACK_KEPT:
-    case EXPIRED_KEPT:
-        rules->masters = 2;
-        rules->late = 2;
-        break;
-    default:
-        break;
-    }
-}
+static const struct change changes[] = {
+    {FORMER_NOT_ENDED, {WITH(masters, 1), WITH(values, 2), WITH(kills, 0)}},
+    {MASTER_TAKES_OLDER, {WITH(masters, 1), WITH(values, 2), WITH(kills, 0)}},
+    {UNSAY_TOUCHES_EARLIER_TERM, {WITH(masters, 1), WITH(values, 2), WITH(ends, 2), WITH(late, 2)}},
+    {UNSAY_TOUCHES_LATER_TERM, {WITH(kills, 0)}},
+    {RENEWAL_PROLONGS, {WITH(handed, 1)}},
+    {TERM_BACK, {WITH(looks, 1)}},
+    {PUSH_FROM_OTHER_PROCESS, {WITH(masters, 2), WITH(late, 1)}},
+    {KEPT_OVER_END, {WITH(masters, 2), WITH(late, 1)}},
+    {NOT_ASKED_AGAIN, {WITH(masters, 2), WITH(subscribed, 0), WITH(restarts, 1), WITH(late, 0)}},
+    {UNHEARD_BEFORE, {WITH(masters, 2), WITH(subscribed, 0), WITH(restarts, 1), WITH(late, 0)}},
+    {OVERTAKEN_ANSWER, {WITH(masters, 2), WITH(late, 2)}},
+    {OLDER_PUSH, {WITH(masters, 2), WITH(late, 2)}},
+    {TAKEN_BACK_KEPT, {WITH(masters, 2), WITH(late, 2)}},
+    {EXPIRED_KEPT, {WITH(masters, 2), WITH(late, 2)}},
+};
 
 static struct model model_of(const struct rules *rules)
 {

@@ -13,31 +13,15 @@ static const struct rules worlds[QUESTIONS] = {
     [ORDER] = {.masters = 3, .slots = 2, .clients = 3, .style = BOTH},
 };
 
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    switch (mutant) {
-    case QUARANTINE_IGNORED:
-    case KEEPS_BOTH:
-        rules->clients = 2;
-        break;
-    case REBIND_SAME_TOKEN:
-        rules->late = 3;
-        rules->restarts = 0;
-        break;
-    case REBIND_BACK:
-        rules->style = ONCE;
-        break;
-    case FREE_ON_ONE:
-    case REBIND_WHILE_GRANTED:
-    case REBIND_NEW_TICKET:
-        rules->style = ONCE;
-        rules->down = 0;
-        rules->late = rules->restarts = 1;
-        break;
-    default:
-        break;
-    }
-}
+static const struct change changes[] = {
+    {QUARANTINE_IGNORED, {WITH(clients, 2)}},
+    {KEEPS_BOTH, {WITH(clients, 2)}},
+    {REBIND_SAME_TOKEN, {WITH(late, 3), WITH(restarts, 0)}},
+    {REBIND_BACK, {WITH(style, ONCE)}},
+    {FREE_ON_ONE, {WITH(style, ONCE), WITH(down, 0), WITH(late, 1), WITH(restarts, 1)}},
+    {REBIND_WHILE_GRANTED, {WITH(style, ONCE), WITH(down, 0), WITH(late, 1), WITH(restarts, 1)}},
+    {REBIND_NEW_TICKET, {WITH(style, ONCE), WITH(down, 0), WITH(late, 1), WITH(restarts, 1)}},
+};
 
 static struct model model_of(const struct rules *rules)
 {

@@ -14,32 +14,14 @@ static const struct rules worlds[QUESTIONS] = {
     [PROGRESS] = {.masters = 3, .clients = 3, .ttl = 1, .late = 2, .changes = 2},
 };
 
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    switch (mutant) {
-    case EXPIRED_READER_COUNTS:
-        rules->clients = 3;
-        rules->shorter = 1;
-        rules->changes = 0;
-        break;
-    case READERS_OWN_TTL:
-        rules->clients = 3;
-        rules->shorter = 1;
-        break;
-    case MARKER_DELETED:
-    case JOINED_IN_QUARANTINE:
-        rules->clients = 3;
-        break;
-    case ROUNDS_MIXED:
-        rules->changes = 3;
-        break;
-    case NO_YIELD:
-        rules->masters = 2;
-        break;
-    default:
-        break;
-    }
-}
+static const struct change changes[] = {
+    {EXPIRED_READER_COUNTS, {WITH(clients, 3), WITH(shorter, 1), WITH(changes, 0)}},
+    {READERS_OWN_TTL, {WITH(clients, 3), WITH(shorter, 1)}},
+    {MARKER_DELETED, {WITH(clients, 3)}},
+    {JOINED_IN_QUARANTINE, {WITH(clients, 3)}},
+    {ROUNDS_MIXED, {WITH(changes, 3)}},
+    {NO_YIELD, {WITH(masters, 2)}},
+};
 
 static struct model model_of(const struct rules *rules)
 {

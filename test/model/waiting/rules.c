@@ -19,15 +19,10 @@ static const struct rules worlds[QUESTIONS] = {
 };
 
 /* A waiter that keeps a minority blocks others where the rest is no quorum. */
-static void set_world(struct rules *rules, enum mutant mutant)
-{
-    if (mutant == NO_YIELD || mutant == MINORITY_KEPT_WHEN_CUT) {
-        rules->waiters = 2;
-        rules->down = 1;
-        rules->cuts = mutant == MINORITY_KEPT_WHEN_CUT;
-        rules->rounds = mutant == MINORITY_KEPT_WHEN_CUT;
-    }
-}
+static const struct change changes[] = {
+    {NO_YIELD, {WITH(waiters, 2), WITH(down, 1), WITH(cuts, 0), WITH(rounds, 0)}},
+    {MINORITY_KEPT_WHEN_CUT, {WITH(waiters, 2), WITH(down, 1), WITH(cuts, 1)}},
+};
 
 static struct model model_of(const struct rules *rules)
 {
