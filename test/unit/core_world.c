@@ -36,6 +36,20 @@ int core_tear_down(void **state)
     return fake.broken[0] ? -1 : 0;
 }
 
+struct actor *core_make(const char *name, const char *names, const struct terms *terms)
+{
+    assert_true(fake_new(&fake, name, names, terms, NULL));
+    return fake_actor(&fake, name);
+}
+
+struct actor *core_ask(const char *name, const char *names, const struct terms *terms,
+                       enum event_kind kind)
+{
+    struct actor *actor = core_make(name, names, terms);
+    fake_call(&fake, actor, kind, 0);
+    return actor;
+}
+
 void answer_all(enum answer answer)
 {
     for (unsigned i = 0; i < MASTERS; i++)

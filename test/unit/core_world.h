@@ -22,6 +22,10 @@ int core_set_up_greeted(void **state);
 /* Fails if the core broke a promise. */
 int core_tear_down(void **state);
 
+/* A lease of that name; and its first call. */
+struct actor *core_make(const char *name, const char *names, const struct terms *terms);
+struct actor *core_ask(const char *name, const char *names, const struct terms *terms,
+                       enum event_kind kind);
 /* Each master answers so, until none has a request left. */
 void answer_all(enum answer answer);
 

@@ -107,6 +107,13 @@ int world_set_up(void **state)
     return 0;
 }
 
+int world_set_up_connected(void **state)
+{
+    world_set_up(state);
+    come_up(*state, LOCAL);
+    return 0;
+}
+
 int world_tear_down(void **state)
 {
     struct world *world = *state;
@@ -174,6 +181,7 @@ void come_up(struct world *world, const char *host)
     unsigned accepted = world->fake.accepted;
     if (!world->link)
         make_link(world, host);
+    world->told_count = 0;
     do_connect(world);
     run_until_told(world, 1);
     while (world->fake.accepted == accepted)
@@ -274,6 +282,21 @@ void assert_end(struct world *world, unsigned from, unsigned round, const char *
     assert_closed(&world->told[last], why);
 }
 
+void run_until_end(struct world *world, unsigned count, unsigned from, unsigned round,
+                   const char *why)
+{
+    run_until_told(world, count);
+    assert_end(world, from, round, why);
+}
+
+void pump_to_end(struct world *world, unsigned count, unsigned from, unsigned round,
+                 const char *why)
+{
+    assert_true(link_pump(world->link));
+    assert_int_equal(world->told_count, count);
+    assert_end(world, from, round, why);
+}
+
 void assert_exchange(struct world *world, unsigned round)
 {
     unsigned told = world->told_count;
@@ -312,7 +335,5 @@ void assert_stray_reply_ends(struct world *world)
     fake_say(&world->fake, ":1\r\n:1\r\n");
     run_until_told(world, 4);
     assert_reply(&world->told[0], 1, ANSWER_YES);
-    assert_lost(&world->told[1], 2);
-    assert_lost(&world->told[2], 3);
-    assert_closed(&world->told[3], "a reply to nothing");
+    assert_end(world, 1, 2, "a reply to nothing");
 }

@@ -56,8 +56,12 @@ extern char LOCAL[];
 /* It has `struct world *world`. */
 #define LINK_TEST(name) CASE_IN(struct world, world, name, world_set_up, world_tear_down)
 
+/* Likewise, and the link is up. */
+#define UP_TEST(name) CASE_IN(struct world, world, name, world_set_up_connected, world_tear_down)
+
 int link_tests_begin(void **state);
 int world_set_up(void **state);
+int world_set_up_connected(void **state);
 int world_tear_down(void **state);
 void use_unix_socket(struct world *world);
 
@@ -102,6 +106,12 @@ void run_until_reply(struct world *world, unsigned count, unsigned round, enum a
 void run_until_closed(struct world *world, unsigned count, const char *why);
 /* The events from there on: the requests from that round on are lost, and then the end. */
 void assert_end(struct world *world, unsigned from, unsigned round, const char *why);
+/* This number of events comes, of which those from there on are the end. */
+void run_until_end(struct world *world, unsigned count, unsigned from, unsigned round,
+                   const char *why);
+/* Likewise, by one link_pump(). */
+void pump_to_end(struct world *world, unsigned count, unsigned from, unsigned round,
+                 const char *why);
 /* The first request of a connection is answered with yes. */
 void assert_exchange(struct world *world, unsigned round);
 

@@ -571,9 +571,7 @@ static const struct terms terms = {.ttl = MS(30000), .margin = MS(500), .wait = 
 
 static struct actor *acquire_for(const struct terms *terms)
 {
-    assert_true(fake_new(&fake, "A", "job", terms, NULL));
-    fake_call(&fake, fake_actor(&fake, "A"), EVENT_ACQUIRE, 0);
-    return fake_actor(&fake, "A");
+    return core_ask("A", "job", terms, EVENT_ACQUIRE);
 }
 
 static struct actor *acquire(void)

@@ -15,11 +15,8 @@ static void answer(unsigned master, enum answer what)
 static struct actor *acquire(void)
 {
     struct terms terms = {.ttl = TTL, .margin = MS(500)};
-    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
-    struct actor *actor = fake_actor(&fake, "A");
-    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
-    for (unsigned i = 0; i < 3; i++)
-        answer(i, ANSWER_YES);
+    struct actor *actor = core_ask("A", "job", &terms, EVENT_ACQUIRE);
+    answer_all(ANSWER_YES);
     assert_true(actor->acquired);
     return actor;
 }
@@ -31,7 +28,7 @@ static void fill_the_heap(void)
     for (unsigned i = 0; heap->owners + 1 < heap->capacity; i++) {
         char name[16];
         snprintf(name, sizeof name, "B%u", i);
-        assert_true(fake_new(&fake, name, "other", &(struct terms){.ttl = TTL}, NULL));
+        core_make(name, "other", &(struct terms){.ttl = TTL});
     }
 }
 
@@ -166,8 +163,7 @@ CORE_TEST(test_too_many_in_flight_are_never_absent)
     assert_int_not_equal(lease->claim->at[2].presence, ABSENT);
     fake_call(&fake, fake_actor(&fake, "A"), EVENT_RELEASE, 0);
     assert_int_equal(engine_owed(&fake.engine), 3);
-    for (unsigned i = 0; i < 3; i++)
-        answer(i, ANSWER_YES);
+    answer_all(ANSWER_YES);
     assert_int_equal(engine_owed(&fake.engine), 0);
     assert_null(fake.engine.abandoned);
 }
@@ -175,8 +171,7 @@ CORE_TEST(test_too_many_in_flight_are_never_absent)
 static bool is_all_shared(const char *names, enum lease_mode mode)
 {
     struct terms terms = {.ttl = TTL, .margin = MS(500)};
-    assert_true(fake_new(&fake, names, names, &terms, NULL));
-    struct lease *lease = &fake_actor(&fake, names)->core;
+    struct lease *lease = &core_make(names, names, &terms)->core;
     lease->claim->mode = mode;
     return lease_is_all_shared(lease);
 }
@@ -192,9 +187,7 @@ CORE_TEST(test_knows_whether_all_names_are_shared)
 
 CORE_TEST(test_is_not_released_before_it_is_asked_for)
 {
-    assert_true(fake_new(&fake, "A", "job", &(struct terms){.ttl = TTL}, NULL));
-    struct actor *actor = fake_actor(&fake, "A");
-    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    struct actor *actor = core_ask("A", "job", &(struct terms){.ttl = TTL}, EVENT_RELEASE);
     assert_false(actor->ended);
     fake_call(&fake, actor, EVENT_ACQUIRE, 0);
     answer_all(ANSWER_YES);
@@ -207,8 +200,7 @@ CORE_TEST(test_is_not_released_before_it_is_asked_for)
 static void acquire_in_vain(const char *name, enum event_kind kind, enum answer answer)
 {
     struct terms terms = {.ttl = TTL, .margin = MS(500)};
-    assert_true(fake_new(&fake, name, "job", &terms, NULL));
-    fake_call(&fake, fake_actor(&fake, name), kind, 0);
+    core_ask(name, "job", &terms, kind);
     answer_all(answer);
     fake.now += fake.telling ? 0 : TTL;
     fake_tell_all(&fake);
@@ -226,8 +218,7 @@ CORE_TEST(test_why_it_is_not_acquired_is_counted)
     assert_int_equal(counters->unavailable, 1);
     acquire_in_vain("I", EVENT_INSPECT, ANSWER_ERROR); /* it was not asked for */
     assert_int_equal(counters->unavailable, 1);
-    assert_true(fake_new(&fake, "C", "job", &(struct terms){.ttl = TTL}, NULL));
-    fake_call(&fake, fake_actor(&fake, "C"), EVENT_ACQUIRE, 0);
+    core_ask("C", "job", &(struct terms){.ttl = TTL}, EVENT_ACQUIRE);
     fake_call(&fake, fake_actor(&fake, "C"), EVENT_RELEASE, 0); /* cancelled */
     answer_all(ANSWER_ABSENT);
     assert_int_equal(counters->unavailable, 1);
@@ -269,9 +260,7 @@ CORE_TEST(test_a_slot_is_seen_while_it_is_held)
 {
     struct terms terms = {.ttl = TTL, .margin = MS(500), .permits = 1};
     assert_int_equal(lease_slot(&acquire()->core), -1); /* no permit */
-    assert_true(fake_new(&fake, "P", "job", &terms, NULL));
-    struct actor *actor = fake_actor(&fake, "P");
-    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    struct actor *actor = core_ask("P", "job", &terms, EVENT_ACQUIRE);
     assert_int_equal(lease_slot(&actor->core), -1);
     answer_all(ANSWER_YES);
     assert_int_equal(lease_slot(&actor->core), 0);
@@ -281,9 +270,7 @@ CORE_TEST(test_a_lease_is_valid_once_it_is_told)
 {
     struct terms terms = {.ttl = TTL, .margin = MS(500)};
     fake.telling = false;
-    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
-    struct actor *actor = fake_actor(&fake, "A");
-    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    struct actor *actor = core_ask("A", "job", &terms, EVENT_ACQUIRE);
     answer_all(ANSWER_YES);
     assert_true(lease_is_held(&actor->core));
     assert_int_equal(lease_valid_until(&actor->core), 0);
@@ -323,9 +310,7 @@ CORE_TEST(test_a_change_goes_on_until_it_is_told)
     struct terms terms = {.ttl = TTL, .margin = MS(500)};
     change(acquire(), EVENT_DOWNGRADE);
     fake.telling = true;
-    assert_true(fake_new(&fake, "S", "other/shared", &terms, NULL));
-    struct actor *reader = fake_actor(&fake, "S");
-    fake_call(&fake, reader, EVENT_ACQUIRE, 0);
+    struct actor *reader = core_ask("S", "other/shared", &terms, EVENT_ACQUIRE);
     answer_all(ANSWER_YES);
     assert_true(reader->acquired && !lease_was_changed(&reader->core));
     change(reader, EVENT_UPGRADE);
@@ -340,9 +325,7 @@ CORE_TEST(test_an_inspection_is_found_by_its_question)
     fake_call(&fake, holder, EVENT_ABANDON, 0);
     assert_null(lease_inspecting(&renewal)); /* no lease awaits it */
     answer_all(ANSWER_YES);
-    assert_true(fake_new(&fake, "I", "job", &(struct terms){.ttl = TTL}, NULL));
-    struct actor *actor = fake_actor(&fake, "I");
-    fake_call(&fake, actor, EVENT_INSPECT, 0);
+    struct actor *actor = core_ask("I", "job", &(struct terms){.ttl = TTL}, EVENT_INSPECT);
     struct tag peek = fake.masters[0].waiting[0];
     assert_ptr_equal(lease_inspecting(&peek), &actor->core);
     peek.round++;

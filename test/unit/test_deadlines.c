@@ -12,14 +12,6 @@ struct world {
     bool entered[OWNERS];
 };
 
-static uint64_t chance(void)
-{
-    static uint64_t seed = 88172645463325252U;
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
-
 static usec earliest(const struct world *world)
 {
     usec first = NEVER;
@@ -58,12 +50,12 @@ static void take(struct world *world, usec now)
 
 static void change(struct world *world, unsigned i)
 {
-    usec at = (usec)(chance() % 1000); /* equal ones among them */
-    if (!world->entered[i] || chance() % 16 == 0) {
+    usec at = (usec)(unit_chance() % 1000); /* equal ones among them */
+    if (!world->entered[i] || unit_chance() % 16 == 0) {
         enter_or_leave(world, i);
         return;
     }
-    switch (chance() % 5) {
+    switch (unit_chance() % 5) {
     case 0:
         take(world, at);
         break;
@@ -106,7 +98,7 @@ CASE(test_random_operations)
     for (unsigned i = 0; i < OWNERS; i++)
         world.at[i] = NEVER;
     for (unsigned turn = 0; turn < 100000; turn++) {
-        change(&world, (unsigned)(chance() % OWNERS));
+        change(&world, (unsigned)(unit_chance() % OWNERS));
         if (turn % 7 == 0)
             check(&world);
     }
@@ -130,22 +122,15 @@ CASE(test_at_latest_leaves_an_earlier_one)
     deadlines_free(&heap, &unit_memory);
 }
 
-static void *take_nothing(void *pool, size_t size)
-{
-    (void)pool, (void)size;
-    return NULL;
-}
-
 CASE(test_no_memory_changes_nothing)
 {
-    static const struct memory none = {take_nothing, plain_give, NULL};
     struct deadlines heap = {0};
-    assert_false(deadlines_enter(&heap, &none));
+    assert_false(deadlines_enter(&heap, &unit_no_memory));
     assert_int_equal(heap.owners, 0);
     while (heap.owners == 0 || heap.owners < heap.capacity)
         assert_true(deadlines_enter(&heap, &unit_memory));
     uint32_t owners = heap.owners;
-    assert_false(deadlines_enter(&heap, &none));
+    assert_false(deadlines_enter(&heap, &unit_no_memory));
     assert_int_equal(heap.owners, owners);
     assert_true(deadlines_enter(&heap, &unit_memory));
     deadlines_free(&heap, &unit_memory);

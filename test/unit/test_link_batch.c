@@ -37,9 +37,8 @@ static void assert_hears_batch(struct world *world, enum request_kind kind, unsi
     assert_heard(world, &wanted);
 }
 
-LINK_TEST(several_go_in_one_command)
+UP_TEST(several_go_in_one_command)
 {
-    come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 1, 3);
     assert_int_equal(link_in_flight(world->link), 3);
     assert_hears_batch(world, REQUEST_RELEASE, 3, false);
@@ -64,9 +63,8 @@ LINK_TEST(several_go_in_one_command)
     assert_string_equal(world->told[4].text, "OOM x");
 }
 
-LINK_TEST(one_alone_is_a_command_of_its_own)
+UP_TEST(one_alone_is_a_command_of_its_own)
 {
-    come_up(world, LOCAL);
     send_one(world, REQUEST_RELEASE, 1);
     assert_hears_batch(world, REQUEST_RELEASE, 1, false);
     fake_say(&world->fake, ":1\r\n");
@@ -164,9 +162,8 @@ LINK_TEST(ten_thousand_in_batches_are_answered_in_order)
 
 /* An error may be the fault of one: each is sent again alone.  Or the script is gone:
  * the next batch of that kind brings it, whatever goes out before. */
-LINK_TEST(a_refused_batch_is_a_forgotten_script_for_each)
+UP_TEST(a_refused_batch_is_a_forgotten_script_for_each)
 {
-    come_up(world, LOCAL);
     send_batch(world, REQUEST_RENEW, 0, 3);
     assert_hears_batch(world, REQUEST_RENEW, 3, false);
     fake_say(&world->fake, "-NOPERM this one you may not touch\r\n");
@@ -196,7 +193,6 @@ LINK_TEST(impossible_replies_to_a_batch)
         {"*33\r\n", "an array too long or too deep"},
     };
     for (unsigned i = 0; i < COUNT(lies); i++) {
-        world->told_count = 0;
         come_up(world, LOCAL);
         send_batch(world, REQUEST_RELEASE, i, 2);
         assert_hears_batch(world, REQUEST_RELEASE, 2, false);
@@ -208,31 +204,26 @@ LINK_TEST(impossible_replies_to_a_batch)
     }
 }
 
-LINK_TEST(a_batch_is_believed_up_to_the_lie)
+UP_TEST(a_batch_is_believed_up_to_the_lie)
 {
-    come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 0, 3);
     send_one(world, REQUEST_PEEK, 3);
     run_until_heard(world, 2);
     fake_say(&world->fake, "*3\r\n:1\r\n+OK\r\n:1\r\n$-1\r\n");
     run_until_told(world, 5);
     assert_reply(&world->told[0], 0, ANSWER_YES);
-    for (unsigned i = 1; i < 4; i++)
-        assert_lost(&world->told[i], i);
-    assert_closed(&world->told[4], "that the request cannot have");
+    assert_end(world, 1, 1, "that the request cannot have");
 }
 
-LINK_TEST(half_a_reply_to_a_batch_is_none)
+UP_TEST(half_a_reply_to_a_batch_is_none)
 {
-    come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 0, 3);
     assert_hears_batch(world, REQUEST_RELEASE, 3, false);
     fake_say(&world->fake, "*3\r\n:1\r\n:1\r\n");
     ev_run(world->loop, EVRUN_NOWAIT);
     assert_int_equal(world->told_count, 0);
     fake_hang_up(&world->fake);
-    run_until_told(world, 4);
-    assert_end(world, 0, 0, "closed by the master");
+    run_until_end(world, 4, 0, 0, "closed by the master");
 }
 
 static void close_at_once(struct world *world, const struct event *event)
@@ -241,9 +232,8 @@ static void close_at_once(struct world *world, const struct event *event)
         do_close(world);
 }
 
-LINK_TEST(closing_inside_a_batch_loses_the_rest)
+UP_TEST(closing_inside_a_batch_loses_the_rest)
 {
-    come_up(world, LOCAL);
     world->react = close_at_once;
     send_batch(world, REQUEST_RELEASE, 0, 3);
     assert_hears_batch(world, REQUEST_RELEASE, 3, false);
@@ -253,9 +243,8 @@ LINK_TEST(closing_inside_a_batch_loses_the_rest)
     assert_end(world, 1, 1, NULL);
 }
 
-LINK_TEST(what_was_not_written_is_lost_and_forgotten)
+UP_TEST(what_was_not_written_is_lost_and_forgotten)
 {
-    come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 0, 3);
     do_close(world);
     do_flush(world);
@@ -263,7 +252,6 @@ LINK_TEST(what_was_not_written_is_lost_and_forgotten)
     assert_int_equal(world->told_count, 4);
     for (unsigned i = 0; i < 3; i++)
         assert_lost(&world->told[i], i);
-    world->told_count = 0;
     come_up(world, LOCAL);
     send_one(world, REQUEST_RELEASE, 4);
     assert_hears_batch(world, REQUEST_RELEASE, 1, false);
@@ -275,9 +263,8 @@ static void send_another(struct world *world, const struct event *event)
         send_one(world, REQUEST_RELEASE, event->reply->tag.round + 10);
 }
 
-LINK_TEST(requests_made_while_a_batch_is_answered)
+UP_TEST(requests_made_while_a_batch_is_answered)
 {
-    come_up(world, LOCAL);
     world->react = send_another;
     send_batch(world, REQUEST_RELEASE, 0, 3);
     assert_hears_batch(world, REQUEST_RELEASE, 3, false);
@@ -307,9 +294,8 @@ static void send_two_or_free(struct world *world, const struct event *event)
     send_one(world, REQUEST_RELEASE, 3);
 }
 
-LINK_TEST(a_reply_to_a_batch_not_yet_written)
+UP_TEST(a_reply_to_a_batch_not_yet_written)
 {
-    come_up(world, LOCAL);
     names_of_one = unit_names(1, (const char *const[]){"one"});
     world->react = send_two_or_free;
     assert_stray_reply_ends(world);

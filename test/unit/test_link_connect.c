@@ -60,9 +60,8 @@ static int find_socket(int port)
     return -1;
 }
 
-LINK_TEST(the_socket_is_set_up_well)
+UP_TEST(the_socket_is_set_up_well)
 {
-    come_up(world, LOCAL);
     int fd = find_socket(world->fake.port);
     assert_true(fd >= 0);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);

@@ -7,9 +7,8 @@
 #include "link_calls.h"
 #include "link_world.h"
 
-LINK_TEST(closing_answers_what_is_in_flight)
+UP_TEST(closing_answers_what_is_in_flight)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     send_round(world, REQUEST_RELEASE, 2);
     assert_false(link_breaks(world->link));
@@ -43,9 +42,8 @@ LINK_TEST(closing_while_connecting)
     assert_closed(&world->told[0], NULL);
 }
 
-LINK_TEST(a_master_that_goes_away)
+UP_TEST(a_master_that_goes_away)
 {
-    come_up(world, LOCAL);
     for (unsigned i = 0; i < 3; i++)
         send_round(world, REQUEST_RELEASE, i);
     run_until_heard(world, 3 * release_length(world));
@@ -59,14 +57,12 @@ LINK_TEST(a_master_that_goes_away)
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
-LINK_TEST(a_connection_that_is_reset)
+UP_TEST(a_connection_that_is_reset)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     run_until_heard(world, release_length(world));
     fake_reset(&world->fake);
-    run_until_told(world, 2);
-    assert_end(world, 0, 1, "cannot read: Connection reset by peer");
+    run_until_end(world, 2, 0, 1, "cannot read: Connection reset by peer");
 }
 
 /* On a unix socket the other side's end is seen by the very next write. */
@@ -124,13 +120,11 @@ LINK_TEST(nothing_of_a_connection_survives_it)
     send_round(world, REQUEST_RELEASE, 1);
     do_flush(world);
     link_pump(world->link);
-    world->told_count = 0;
     come_up(world, NULL);
     assert_exchange(world, 2);
 
     send_round(world, REQUEST_RELEASE, 3);
     close_link(world);
-    world->told_count = 0;
     come_up(world, NULL);
     assert_exchange(world, 4);
 
@@ -145,9 +139,8 @@ static void send_while_losing(struct world *world, const struct event *event)
         send_round(world, REQUEST_RELEASE, event->reply->tag.round + 10);
 }
 
-LINK_TEST(a_request_between_the_break_and_its_news_is_lost_too)
+UP_TEST(a_request_between_the_break_and_its_news_is_lost_too)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     send_round(world, REQUEST_RELEASE, 2);
     do_close(world);
@@ -173,9 +166,8 @@ static void close_at_reply(struct world *world, const struct event *event)
     assert_string_equal(text_of(event->reply), text);
 }
 
-LINK_TEST(closing_inside_a_reply_ends_reading)
+UP_TEST(closing_inside_a_reply_ends_reading)
 {
-    come_up(world, LOCAL);
     world->react = close_at_reply;
     send_round(world, REQUEST_PEEK, 1);
     send_round(world, REQUEST_PEEK, 2);
@@ -198,9 +190,8 @@ static void connect_again(struct world *world, const struct event *event)
     assert_string_equal(event->text, text);
 }
 
-LINK_TEST(connecting_again_inside_the_news_of_the_end)
+UP_TEST(connecting_again_inside_the_news_of_the_end)
 {
-    come_up(world, LOCAL);
     world->react = connect_again;
     fake_hang_up(&world->fake);
     run_until_told(world, 2);
@@ -209,9 +200,8 @@ LINK_TEST(connecting_again_inside_the_news_of_the_end)
     assert_exchange(world, 5);
 }
 
-LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news)
+UP_TEST(a_failure_to_connect_again_does_not_spoil_the_news)
 {
-    come_up(world, LOCAL);
     world->react = connect_again;
     no_threads = true;
     world->address.host = (char *)(uintptr_t) "none.test";
@@ -221,9 +211,8 @@ LINK_TEST(a_failure_to_connect_again_does_not_spoil_the_news)
     assert_closed(&world->told[1], "cannot start to look up none.test");
 }
 
-LINK_TEST(freeing_tells_nothing)
+UP_TEST(freeing_tells_nothing)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     ev_prepare_stop(world->loop, &world->pumping);
     link_free(world->link);

@@ -436,8 +436,7 @@ TLS_TEST(a_plain_link_to_a_master_with_tls)
     send_round(world, REQUEST_RELEASE, 1);
     run_until_heard(world, 1);
     fake_say_bytes(&world->fake, "\x15\x03\x01\x00\x02\x02\x46", 7);
-    run_until_told(world, 2);
-    assert_end(world, 0, 1, "it speaks TLS: write rediss://");
+    run_until_end(world, 2, 0, 1, "it speaks TLS: write rediss://");
 }
 
 int main(void)

@@ -2,25 +2,22 @@
 /* rule: K11 */
 #include "link_world.h"
 
-LINK_TEST(a_reply_to_nothing)
+UP_TEST(a_reply_to_nothing)
 {
-    come_up(world, LOCAL);
     fake_say(&world->fake, "+OK\r\n");
     run_until_closed(world, 1, "a reply to nothing");
     assert_int_equal(link_counters(world->link)->protocol_errors, 1);
     assert_int_equal(link_counters(world->link)->replies, 0);
 }
 
-LINK_TEST(an_error_to_nothing_is_quoted)
+UP_TEST(an_error_to_nothing_is_quoted)
 {
-    come_up(world, LOCAL);
     fake_say(&world->fake, "-ERR max number of clients reached\r\n");
     run_until_closed(world, 1, "a reply to nothing: ERR max number of clients reached");
 }
 
-LINK_TEST(one_reply_too_many)
+UP_TEST(one_reply_too_many)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     run_until_heard(world, release_length(world));
     fake_say(&world->fake, ":1\r\n:1\r\n");
@@ -38,9 +35,8 @@ static void send_two_more(struct world *world, const struct event *event)
     send_one(world, REQUEST_RELEASE, 3);
 }
 
-LINK_TEST(a_reply_to_a_request_not_yet_written)
+UP_TEST(a_reply_to_a_request_not_yet_written)
 {
-    come_up(world, LOCAL);
     world->react = send_two_more;
     assert_stray_reply_ends(world);
 }
@@ -59,7 +55,6 @@ LINK_TEST(malformed_or_impossible_replies)
         {":7\r\n", "that the request cannot have"},
     };
     for (unsigned i = 0; i < COUNT(lies); i++) {
-        world->told_count = 0;
         come_up(world, LOCAL);
         send_round(world, REQUEST_RELEASE, i);
         send_round(world, REQUEST_RELEASE, i + 100);
@@ -74,14 +69,12 @@ LINK_TEST(malformed_or_impossible_replies)
     }
 }
 
-LINK_TEST(an_impossible_reply_to_the_login)
+UP_TEST(an_impossible_reply_to_the_login)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     run_until_heard(world, 100);
     fake_say(&world->fake, "*1\r\n:1\r\n");
-    run_until_told(world, 2);
-    assert_end(world, 0, 1, "that the login cannot have");
+    run_until_end(world, 2, 0, 1, "that the login cannot have");
     assert_int_equal(link_counters(world->link)->protocol_errors, 1);
 }
 
@@ -97,26 +90,22 @@ static void say_endlessly(struct world *world, const char *start)
         for (int j = 0; j < 3; j++)
             ev_run(world->loop, EVRUN_NOWAIT);
     }
-    run_until_told(world, 2);
-    assert_end(world, 0, 1, "longer than 200000 bytes");
+    run_until_end(world, 2, 0, 1, "longer than 200000 bytes");
     assert_int_equal(link_counters(world->link)->protocol_errors, 1);
 }
 
-LINK_TEST(a_giant_string)
+UP_TEST(a_giant_string)
 {
-    come_up(world, LOCAL);
     say_endlessly(world, "$536870912\r\n");
 }
 
-LINK_TEST(a_line_without_end)
+UP_TEST(a_line_without_end)
 {
-    come_up(world, LOCAL);
     say_endlessly(world, "-ERR ");
 }
 
-LINK_TEST(a_length_that_overflows)
+UP_TEST(a_length_that_overflows)
 {
-    come_up(world, LOCAL);
     say_endlessly(world, "$9223372036854775800\r\n");
 }
 

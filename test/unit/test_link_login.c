@@ -11,9 +11,8 @@ static void keep_client_id(struct world *world, const struct event *event)
         client_id = event->reply->hello->client_id;
 }
 
-LINK_TEST(the_first_hello_logs_in)
+UP_TEST(the_first_hello_logs_in)
 {
-    come_up(world, LOCAL);
     world->react = keep_client_id;
     send_round(world, REQUEST_HELLO, 1);
     assert_int_equal(link_in_flight(world->link), 1);
@@ -36,9 +35,8 @@ LINK_TEST(the_first_hello_logs_in)
 }
 
 /* The scripts are not there: they come with the next hello, behind the same login. */
-LINK_TEST(a_whole_hello_loads_the_scripts)
+UP_TEST(a_whole_hello_loads_the_scripts)
 {
-    come_up(world, LOCAL);
     world->react = keep_client_id;
     client_id = 0;
     send_round(world, REQUEST_HELLO, 1);
@@ -109,10 +107,8 @@ LINK_TEST(each_connection_logs_in_afresh)
     run_until_heard(world, 100);
     fake_say(&world->fake, "-WRONGPASS no\r\n");
     fake_hang_up(&world->fake);
-    run_until_told(world, 2);
-    assert_end(world, 0, 1, "closed by the master after: WRONGPASS no");
+    run_until_end(world, 2, 0, 1, "closed by the master after: WRONGPASS no");
 
-    world->told_count = 0;
     come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 2);
     run_until_heard(world, 100);
@@ -124,15 +120,13 @@ LINK_TEST(each_connection_logs_in_afresh)
     assert_string_equal(world->told[1].text, "closed by the master");
 }
 
-LINK_TEST(a_full_master_is_told_as_such)
+UP_TEST(a_full_master_is_told_as_such)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     run_until_heard(world, 100);
     fake_say(&world->fake, "-ERR max number of clients reached\r\n");
     fake_hang_up(&world->fake);
-    run_until_told(world, 2);
-    assert_end(world, 0, 1, "max number of clients reached");
+    run_until_end(world, 2, 0, 1, "max number of clients reached");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 

@@ -2,9 +2,8 @@
 #include "link_calls.h"
 #include "link_world.h"
 
-LINK_TEST(an_idle_link_does_not_keep_the_loop_alive)
+UP_TEST(an_idle_link_does_not_keep_the_loop_alive)
 {
-    come_up(world, LOCAL);
     fake_let_go_of_loop(&world->fake);
     ev_prepare_stop(world->loop, &world->pumping);
     ev_run(world->loop, 0);

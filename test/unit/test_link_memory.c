@@ -2,48 +2,38 @@
 #include "link_calls.h"
 #include "link_world.h"
 
-LINK_TEST(no_memory_to_expect_more_replies)
+UP_TEST(no_memory_to_expect_more_replies)
 {
-    come_up(world, LOCAL);
     send_long_name(world, 0); /* leaves room for the bytes of all others */
     no_memory = true;
     for (unsigned i = 1; i < 40; i++)
         send_round(world, REQUEST_RELEASE, i);
     no_memory = false;
-    assert_true(link_pump(world->link));
-    assert_int_equal(world->told_count, 41);
-    assert_end(world, 0, 0, "out of memory");
+    pump_to_end(world, 41, 0, 0, "out of memory");
 
-    world->told_count = 0;
     come_up(world, LOCAL);
     assert_exchange(world, 50);
 }
 
-LINK_TEST(no_memory_for_the_bytes)
+UP_TEST(no_memory_for_the_bytes)
 {
-    come_up(world, LOCAL);
     no_memory = true;
     send_round(world, REQUEST_RELEASE, 1);
     send_round(world, REQUEST_RELEASE, 2);
     no_memory = false;
     do_flush(world);
-    assert_true(link_pump(world->link));
-    assert_int_equal(world->told_count, 3);
-    assert_end(world, 0, 1, "out of memory");
+    pump_to_end(world, 3, 0, 1, "out of memory");
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
-LINK_TEST(no_memory_for_a_batch)
+UP_TEST(no_memory_for_a_batch)
 {
-    come_up(world, LOCAL);
     send_batch(world, REQUEST_RELEASE, 1, 2);
     no_memory = true;
     do_flush(world);
     no_memory = false;
     assert_true(link_breaks(world->link));
-    assert_true(link_pump(world->link));
-    assert_int_equal(world->told_count, 3);
-    assert_end(world, 0, 1, "out of memory");
+    pump_to_end(world, 3, 0, 1, "out of memory");
     assert_int_equal(link_in_flight(world->link), 0);
 }
 
@@ -63,7 +53,6 @@ LINK_TEST(no_memory_for_a_long_string)
     assert_end(world, 0, 1, "out of memory");
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 
-    world->told_count = 0;
     come_up(world, LOCAL);
     send_round(world, REQUEST_PEEK, 2);
     run_until_heard(world, 70);

@@ -23,9 +23,8 @@ bool __wrap_transport_read(redisContext *context, struct tls *tls)
     return goes_on;
 }
 
-LINK_TEST(one_look_at_the_clock_for_what_was_read_together)
+UP_TEST(one_look_at_the_clock_for_what_was_read_together)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_RELEASE, 1);
     send_round(world, REQUEST_RELEASE, 2);
     run_until_heard(world, 2 * release_length(world));
@@ -35,9 +34,8 @@ LINK_TEST(one_look_at_the_clock_for_what_was_read_together)
     assert_int_equal(world->told[1].now, world->told[0].now);
 }
 
-LINK_TEST(ten_thousand_in_flight_are_answered_in_order)
+UP_TEST(ten_thousand_in_flight_are_answered_in_order)
 {
-    come_up(world, LOCAL);
     for (unsigned i = 0; i < MANY; i++)
         send_round(world, REQUEST_RELEASE, i);
     assert_int_equal(link_in_flight(world->link), MANY);
@@ -53,9 +51,8 @@ LINK_TEST(ten_thousand_in_flight_are_answered_in_order)
     assert_int_equal(link_counters(world->link)->replies, MANY);
 }
 
-LINK_TEST(one_wake_up_reads_a_bounded_amount)
+UP_TEST(one_wake_up_reads_a_bounded_amount)
 {
-    come_up(world, LOCAL);
     for (unsigned i = 0; i < MANY; i++)
         send_round(world, REQUEST_RELEASE, i);
     run_until_heard(world, MANY * release_length(world));
@@ -66,9 +63,8 @@ LINK_TEST(one_wake_up_reads_a_bounded_amount)
     run_until_told(world, MANY);
 }
 
-LINK_TEST(replies_may_come_byte_by_byte)
+UP_TEST(replies_may_come_byte_by_byte)
 {
-    come_up(world, LOCAL);
     send_round(world, REQUEST_HELLO, 1);
     send_round(world, REQUEST_PEEK, 2);
     for (const char *at = LOGIN_REPLIES HELLO_REPLY "*4\r\n$2\r\nme\r\n:5\r\n:0\r\n$0\r\n\r\n"; *at;
@@ -82,9 +78,8 @@ LINK_TEST(replies_may_come_byte_by_byte)
     assert_string_equal(world->told[1].text, "me");
 }
 
-LINK_TEST(one_flush_for_many_requests)
+UP_TEST(one_flush_for_many_requests)
 {
-    come_up(world, LOCAL);
     fake_go_deaf(&world->fake);
     for (unsigned i = 0; i < 10; i++)
         send_round(world, REQUEST_RELEASE, i);

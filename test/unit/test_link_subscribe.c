@@ -243,7 +243,6 @@ LINK_TEST(a_listener_may_become_a_link_again)
     come_to_subscribe(world);
     do_close(world);
     run_until_told(world, 1);
-    world->told_count = 0;
     come_up(world, LOCAL);
     fake_say(&world->fake, MESSAGE("$3\r\na 7"));
     run_until_closed(world, 1, "a reply to nothing");

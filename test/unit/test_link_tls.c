@@ -264,8 +264,7 @@ TLS_TEST(an_end_raises_no_signal)
     do_flush(world);
     send_round(world, REQUEST_RELEASE, 2);
     do_flush(world);
-    run_until_told(world, 3);
-    assert_end(world, 0, 1, "");
+    run_until_end(world, 3, 0, 1, "");
 }
 
 /* ---- what TLS does besides ------------------------------------------------------------------- */

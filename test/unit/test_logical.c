@@ -10,42 +10,54 @@
 #define NOW    MS(1000)
 #define OFFSET MS(500000) /* the masters' wall clocks are ahead of ours by this */
 
-static void five_masters(struct engine *e)
+static struct engine e; /* of the case */
+
+/* `spare` of these may be wrong. */
+static void have_masters(unsigned masters, unsigned spare)
 {
-    *e = (struct engine){.now = NOW, .max_ttl_ms = 30000, .quorum = 3, .config.masters = FIVE};
-    for (unsigned i = 0; i < FIVE; i++) {
-        e->masters[i].met = e->masters[i].heard = true;
-        e->masters[i].offset = OFFSET;
+    e = (struct engine){.now = NOW,
+                        .max_ttl_ms = 30000,
+                        .quorum = quorum_of(masters, spare),
+                        .config = {.masters = masters, .spare = spare}};
+    for (unsigned i = 0; i < masters; i++) {
+        e.masters[i].met = e.masters[i].heard = true;
+        e.masters[i].offset = OFFSET;
     }
-    for (unsigned i = 0; i < FIVE; i++)
-        assert_true(logical_hear(e, i, NOW + OFFSET + MS(i)));
+    for (unsigned i = 0; i < masters; i++)
+        assert_true(logical_hear(&e, i, NOW + OFFSET));
 }
 
-CASE(test_proposes_above_all_it_heard)
+/* Their clocks are a millisecond apart. */
+static int set_up(void **state)
 {
-    struct engine e;
-    five_masters(&e);
+    (void)state;
+    have_masters(FIVE, 0);
+    for (unsigned i = 0; i < FIVE; i++)
+        assert_true(logical_hear(&e, i, NOW + OFFSET + MS(i)));
+    return 0;
+}
+
+#define TEST(name) CASE_WITH(name, set_up, NULL)
+
+TEST(test_proposes_above_all_it_heard)
+{
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 2);
     assert_true(logical_hear(&e, 2, NOW + OFFSET + MS(9)));
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(9) + 1);
 }
 
-CASE(test_a_clock_out_of_all_reason_is_refused)
+TEST(test_a_clock_out_of_all_reason_is_refused)
 {
-    struct engine e;
-    five_masters(&e);
     assert_false(logical_hear(&e, 2, NOW + OFFSET + MS(3600000)));
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
 }
 
 /* Its clock is ahead of the others by more than a proposal may be: they would cut it, each at
  * its own wall clock. */
-CASE(test_one_in_quarantine_does_not_drive_the_others)
+TEST(test_one_in_quarantine_does_not_drive_the_others)
 {
-    struct engine e;
     usec ahead = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
-    five_masters(&e);
     e.masters[2].abstains_until = NOW + MS(30000);
     assert_true(logical_hear(&e, 2, ahead));
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
@@ -55,11 +67,9 @@ CASE(test_one_in_quarantine_does_not_drive_the_others)
 }
 
 /* As far as the clock of a master begins that has restarted, and no further. */
-CASE(test_the_bound_is_what_a_restart_covers)
+TEST(test_the_bound_is_what_a_restart_covers)
 {
-    struct engine e;
     usec furthest = NOW + OFFSET + CLOCK_WINDOW + MS(30000) + MS(300) + MS(2);
-    five_masters(&e);
     e.config.drift_ppm = 10000;
     e.config.skew_ms = 1000;
     assert_true(logical_hear(&e, 2, furthest));
@@ -70,10 +80,8 @@ CASE(test_the_bound_is_what_a_restart_covers)
 }
 
 /* A wall that runs wild, ahead or behind, is one of five. */
-CASE(test_one_wall_moves_nothing)
+TEST(test_one_wall_moves_nothing)
 {
-    struct engine e;
-    five_masters(&e);
     e.masters[0].offset += MS(3600000);
     assert_false(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
@@ -82,11 +90,9 @@ CASE(test_one_wall_moves_nothing)
 }
 
 /* A clock that was believed, or only told, does not move the bound for the next. */
-CASE(test_one_master_cannot_move_the_bound)
+TEST(test_one_master_cannot_move_the_bound)
 {
-    struct engine e;
     usec told = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
-    five_masters(&e);
     assert_true(logical_hear(&e, 2, told));
     for (unsigned i = 0; i < FIVE; i++)
         if (i != 2)
@@ -94,11 +100,9 @@ CASE(test_one_master_cannot_move_the_bound)
     assert_false(logical_hear(&e, 2, told + MS(30000)));
 }
 
-CASE(test_a_second_master_vouches)
+TEST(test_a_second_master_vouches)
 {
-    struct engine e;
     usec told = NOW + OFFSET + MS(3600000);
-    five_masters(&e);
     assert_false(logical_hear(&e, 2, told));
     assert_false(logical_hear(&e, 4, told + 1)); /* which master vouches for this one? */
     assert_true(logical_believes(&e, told));
@@ -106,10 +110,8 @@ CASE(test_a_second_master_vouches)
 }
 
 /* There is no other to ask. */
-CASE(test_a_lone_master_is_believed)
+TEST(test_a_lone_master_is_believed)
 {
-    struct engine e;
-    five_masters(&e);
     e.config.masters = e.quorum = 1;
     assert_true(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
     e.config.masters = e.quorum = 2;
@@ -117,20 +119,6 @@ CASE(test_a_lone_master_is_believed)
 }
 
 /* ---- with spare votes --------------------------------------------------------- */
-
-static void with_spare(struct engine *e, unsigned masters, unsigned spare)
-{
-    *e = (struct engine){.now = NOW,
-                         .max_ttl_ms = 30000,
-                         .quorum = quorum_of(masters, spare),
-                         .config = {.masters = masters, .spare = spare}};
-    for (unsigned i = 0; i < masters; i++) {
-        e->masters[i].met = e->masters[i].heard = true;
-        e->masters[i].offset = OFFSET;
-    }
-    for (unsigned i = 0; i < masters; i++)
-        assert_true(logical_hear(e, i, NOW + OFFSET));
-}
 
 /* The walls of as many as may be wrong, ahead or behind, move neither what is believed nor what is
  * proposed. */
@@ -140,9 +128,8 @@ CASE(test_wrong_walls_move_nothing)
     usec far = MS(3600000), furthest = CLOCK_WINDOW + MS(30000) + MS(2);
     for (size_t i = 0; i < COUNT(settings); i++)
         for (int way = -1; way <= 1; way += 2) {
-            struct engine e;
             unsigned masters = settings[i][0], spare = settings[i][1];
-            with_spare(&e, masters, spare);
+            have_masters(masters, spare);
             for (unsigned wrong = 0; wrong < spare; wrong++)
                 e.masters[wrong].offset += way * far;
             assert_true(logical_believes(&e, NOW + OFFSET + furthest));
@@ -154,9 +141,8 @@ CASE(test_wrong_walls_move_nothing)
 /* Else the grants of those that cut it, each at its wall, would not be equal. */
 CASE(test_proposals_follow_no_liar)
 {
-    struct engine e;
     usec told = NOW + OFFSET + CLOCK_WINDOW + MS(30000);
-    with_spare(&e, 7, 2);
+    have_masters(7, 2);
     assert_true(logical_hear(&e, 3, told));
     assert_true(logical_hear(&e, 5, told + 7));
     assert_int_equal(logical_propose(&e), NOW + OFFSET + 1);
@@ -166,9 +152,8 @@ CASE(test_proposals_follow_no_liar)
 
 CASE(test_one_more_than_may_be_wrong_vouches)
 {
-    struct engine e;
     usec told = NOW + OFFSET + MS(3600000);
-    with_spare(&e, 7, 2);
+    have_masters(7, 2);
     assert_false(logical_hear(&e, 0, told));
     assert_false(logical_hear(&e, 1, told));
     assert_true(logical_hear(&e, 2, told));

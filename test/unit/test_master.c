@@ -33,9 +33,7 @@ CORE_TEST(test_numbers_without_bounds)
             say_hello(edges[t], edges[a], 30000);
             char name[16];
             snprintf(name, sizeof name, "A%zu-%zu", t, a);
-            assert_true(fake_new(&fake, name, "job", &terms, NULL));
-            struct actor *actor = fake_actor(&fake, name);
-            fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+            struct actor *actor = core_ask(name, "job", &terms, EVENT_ACQUIRE);
             for (unsigned i = 0; i < 2; i++)
                 fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES});
             fake_call(&fake, actor, EVENT_EXTEND, 0);
@@ -51,9 +49,7 @@ CORE_TEST(test_late_without_bounds)
 {
     static const int64_t edges[] = {INT64_MIN, -1, 0, INT64_MAX};
     struct terms terms = {.ttl = MS(10000), .margin = MS(500), .renew = true};
-    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
-    struct actor *actor = fake_actor(&fake, "A");
-    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    struct actor *actor = core_ask("A", "job", &terms, EVENT_ACQUIRE);
     for (unsigned i = 0; i < 3; i++)
         fake_answer(&fake, i, &(struct reply){.answer = ANSWER_YES});
     for (size_t i = 0; i < COUNT(edges); i++) {
@@ -111,9 +107,7 @@ static void answer_late_by(usec time)
 CORE_TEST(test_a_stop_teaches_no_timeout)
 {
     struct terms terms = {.ttl = MS(20000), .margin = MS(500)};
-    assert_true(fake_new(&fake, "A", "job", &terms, NULL));
-    struct actor *actor = fake_actor(&fake, "A");
-    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    struct actor *actor = core_ask("A", "job", &terms, EVENT_ACQUIRE);
     answer_late_by(MS(100)); /* as far as that it may well be */
     usec before = timeout_of_it();
     assert_true(before > MS(50));

@@ -135,16 +135,9 @@ CASE(test_slots_of_one_name)
     assert_false(are_of_one_name("pool", "poll"));
 }
 
-static void *take_nothing(void *pool, size_t size)
-{
-    (void)pool, (void)size;
-    return NULL;
-}
-
 CASE(test_no_memory)
 {
-    static const struct memory none = {take_nothing, plain_give, NULL};
-    assert_null(names_new(&none, (struct slice){"", 0}, &(struct slice){"job", 3}, 1));
+    assert_null(names_new(&unit_no_memory, (struct slice){"", 0}, &(struct slice){"job", 3}, 1));
 }
 
 int main(void)

@@ -13,8 +13,7 @@ static void hold(unsigned count)
     for (unsigned i = 0; i < count; i++) {
         char name[16];
         snprintf(name, sizeof name, "L%u", i);
-        assert_true(fake_new(&fake, name, name, &terms, NULL));
-        fake_call(&fake, fake_actor(&fake, name), EVENT_ACQUIRE, 0);
+        core_ask(name, name, &terms, EVENT_ACQUIRE);
         answer_all(ANSWER_YES);
     }
 }

@@ -12,14 +12,6 @@ static const usec overdue[MASTERS] = {50, 60, 10, 10, 10};
 
 static const struct memory memory = PLAIN_MEMORY;
 
-static void *take_nothing(void *pool, size_t size)
-{
-    (void)pool, (void)size;
-    return NULL;
-}
-
-static const struct memory no_memory = {take_nothing, plain_give, NULL};
-
 static struct round *fresh(usec give_up)
 {
     struct round *round = calloc(1, sizeof *round + MASTERS * sizeof(struct ballot));
@@ -227,14 +219,14 @@ CASE(test_a_lost_word_is_no_lost_vote)
 {
     struct round *round = fresh(80);
     for (unsigned i = 0; i < QUORUM; i++)
-        round_vote_text(round, &no_memory, MASTERS, i, VOTE_HELD, (struct slice){"one", 3});
+        round_vote_text(round, &unit_no_memory, MASTERS, i, VOTE_HELD, (struct slice){"one", 3});
     assert_int_equal(round_count(round, MASTERS, VOTE_HELD), QUORUM);
     assert_string_equal(round_text(round, 0), "");
     /* They may have named several. */
     assert_int_equal(round_agree_on_holder(round, MASTERS), 0);
     struct round *copy = fresh(80);
     hear(round, 3, "two");
-    round_copy(copy, round, &no_memory, MASTERS);
+    round_copy(copy, round, &unit_no_memory, MASTERS);
     assert_int_equal(round_agree_on_holder(round, MASTERS), 1);
     assert_int_equal(round_agree_on_holder(copy, MASTERS), 0);
     drop(round);

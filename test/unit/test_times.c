@@ -9,9 +9,7 @@
 static struct actor *ask(const char *name, usec wait)
 {
     struct terms terms = {.ttl = TTL, .margin = MARGIN, .renew = true, .wait = wait};
-    assert_true(fake_new(&fake, name, "N", &terms, NULL));
-    fake_call(&fake, fake_actor(&fake, name), EVENT_ACQUIRE, 0);
-    return fake_actor(&fake, name);
+    return core_ask(name, "N", &terms, EVENT_ACQUIRE);
 }
 
 /* Such times, and no others, were counted. */

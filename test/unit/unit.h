@@ -1,5 +1,6 @@
 /*
- * unit.h - what every unit test includes: cmocka, and names made of literals.
+ * unit.h - what every unit test includes: cmocka, memory or none, chance, and names made of
+ * literals.
  */
 #ifndef REDLOCK_TEST_UNIT_H
 #define REDLOCK_TEST_UNIT_H
@@ -12,6 +13,23 @@
 #include "ground/names.h"
 
 static const struct memory unit_memory = PLAIN_MEMORY;
+
+static inline void *unit_take_nothing(void *pool, size_t size)
+{
+    (void)pool, (void)size;
+    return NULL;
+}
+
+static const struct memory unit_no_memory = {unit_take_nothing, plain_give, NULL};
+
+/* The same numbers in each run. */
+static inline uint64_t unit_chance(void)
+{
+    static uint64_t seed = 88172645463325252U;
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    return seed ^= seed << 17;
+}
 
 static inline struct names *unit_names(unsigned count, const char *const *strings)
 {
