@@ -929,7 +929,7 @@ static void do_repeat(struct scenario *s, struct words *words)
         }
 }
 
-/* What follows the word of the command, and is done with it. */
+/* A word of a scenario, and what the runner does then.  The comments name the words behind it. */
 struct command {
     const char *word;
     void (*act)(struct scenario *s, struct words *words);

@@ -4,25 +4,6 @@
 #include "ground/fence.h"
 #include "ground/quorum.h"
 
-CASE(the_quorum_th_smallest)
-{
-    assert_int_equal(fence_of((usec[]){7, 7, 7, 0, 0}, 5, 3), 7);
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5, 3), 9);
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 0}, 5, 3), 8);
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 2}, 5, 3), 7);
-    assert_int_equal(fence_of((usec[]){4}, 1, 1), 4);
-    assert_int_equal(fence_of((usec[]){4, 6, 0, 5}, 4, 3), 6);
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 1, 2}, 5, 4), 8); /* with a spare vote */
-    assert_int_equal(fence_of((usec[]){9, 7, 8, 0, 0}, 5, 4), 0);
-}
-
-CASE(too_few_grants_make_none)
-{
-    assert_int_equal(fence_of((usec[]){9, 0, 8, 0, 0}, 5, 3), 0);
-    assert_int_equal(fence_of((usec[]){0}, 1, 1), 0);
-    assert_int_equal(fence_of((usec[]){0, 5, 0}, 3, 2), 0);
-}
-
 CASE(an_unknown_clock_has_reached_nothing)
 {
     assert_int_equal(fence_reached((usec[]){0, 3, 2, 1, 0}, 5, 2), 2);

@@ -22,7 +22,7 @@ static inline void *unit_take_nothing(void *pool, size_t size)
 
 static const struct memory unit_no_memory = {unit_take_nothing, plain_give, NULL};
 
-/* The same numbers in each run. */
+/* Chance gives each run of a test the same numbers. */
 static inline uint64_t unit_chance(void)
 {
     static uint64_t seed = 88172645463325252U;
