@@ -69,6 +69,13 @@ static void after_refused(struct engine *e)
     check_ready(e);
 }
 
+/* Acquires asked for nothing meanwhile. */
+static void after_decided(struct engine *e)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        lists_each(e, &e->busy, lease_master_up, i);
+}
+
 static void act_on_news(struct engine *e, unsigned master, enum master_news news)
 {
     ASSERT(news == MASTER_NO_NEWS || master_is_up(&e->masters[master]));
@@ -222,10 +229,22 @@ static void wake_one(struct engine *e)
 
 static void hear_of_master(struct engine *e, unsigned master, const struct reply *reply)
 {
-    bool differed = e->differs;
+    bool differed = e->differs, was_open = e->undecided;
     act_on_news(e, master, master_hear(e, master, reply));
     if (e->differs && !differed)
         after_refused(e);
+    if (was_open && !e->undecided)
+        after_decided(e);
+}
+
+static void hear_of_end(struct engine *e, unsigned master, const char *why)
+{
+    bool was_open = e->undecided;
+    master_closed(e, master, why);
+    subscription_lost(e, master);
+    after_down(e, master);
+    if (was_open && !e->undecided)
+        after_decided(e);
 }
 
 static bool is_promise(const struct reply *reply)
@@ -239,8 +258,8 @@ static bool is_promise(const struct reply *reply)
 static struct reply without_promise(const struct reply *reply)
 {
     static const char why[] = "not counted: it is not known whether others count on other masters";
-    struct reply lost = {.tag = reply->tag, .answer = ANSWER_LOST, .text = slice_of(why)};
-    return lost;
+    return (struct reply){
+        .tag = reply->tag, .answer = ANSWER_LOST, .uncounted = true, .text = slice_of(why)};
 }
 
 static void hear_reply(struct engine *e, unsigned master, const struct reply *reply)
@@ -313,9 +332,7 @@ void engine_step(struct engine *e, usec now, struct randomness *random, const st
         master_connected(e, event->master);
         break;
     case EVENT_CLOSED:
-        master_closed(e, event->master, event->text);
-        subscription_lost(e, event->master);
-        after_down(e, event->master);
+        hear_of_end(e, event->master, event->text);
         break;
     case EVENT_REPLY:
         hear_reply(e, event->master, event->reply);

@@ -260,6 +260,10 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
         write_hello(more, sizeof more, request);
         break;
     case REQUEST_AGREE:
+        snprintf(more, sizeof more, "%s",
+                 request->agree->says < 0   ? " takes back"
+                 : request->agree->says > 0 ? ""
+                                            : " looks");
         break;
     case REQUEST_KILL:
         snprintf(more, sizeof more, " %lld", (long long)request->kill_id);

@@ -14,7 +14,7 @@
  * lease.
  *
  *     masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
- *             [all-answers] [local-turn T] [strict] [up]: `up` is `silently connect all`
+ *             [all-answers] [local-turn T] [strict] [fleet] [up]: `up` is `silently connect all`
  *     connect WHO [HELLO]      the connection is made and hello answered
  *     connected WHO            only made
  *     reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
@@ -30,6 +30,7 @@
  *                              to tally, mend yes, open: latch ID of N ends T [left T] [for T]
  *                              [arrived A,B]; or absent; to drop yes, absent
  *                              to a survey yes, cursor C of N [without N] [names A,B]
+ *                              to agree yes, [before 1,2] [behind 1,2]: others have these masters
  *     greet WHO                answers every open hello, if there is one
  *     lose WHO [TEXT]          the connection ends, or cannot be made
  *     subscribed WHO [same]    its notification connection is subscribed: to another process, if
@@ -229,6 +230,14 @@ static void connect_all_silently(struct scenario *s, const struct engine_config 
     s->fake.silent = false;
 }
 
+static void be_of_a_fleet(struct engine_config *config)
+{
+    static const char *const addresses[MASTERS_MAX] = {"m1", "m2", "m3", "m4", "m5",
+                                                       "m6", "m7", "m8", "m9"};
+    config->fleet = "fleet";
+    memcpy(config->addresses, addresses, sizeof config->addresses);
+}
+
 static void do_masters(struct scenario *s, struct words *words)
 {
     struct engine_config config = {.masters = (unsigned)atoi(next_word(words))};
@@ -247,6 +256,8 @@ static void do_masters(struct scenario *s, struct words *words)
     config.looks_only = has(words, "looks");
     config.local_turn = time_of(s, words, "local-turn", 0);
     config.strict_order = has(words, "strict");
+    if (has(words, "fleet"))
+        be_of_a_fleet(&config);
     if (has(words, "up"))
         connect_all_silently(s, &config);
     else
@@ -455,6 +466,34 @@ static struct peek_reply read_peek(struct scenario *s, struct words *words)
     return peek;
 }
 
+/* One list, as a master tells it. */
+static size_t put_list(char *to, size_t size, char place, const char *masters)
+{
+    unsigned count = 1;
+    for (const char *c = masters; *c; c++)
+        count += *c == ',';
+    size_t used = (size_t)snprintf(to, size, "%c 9000000 1000000 1 %u 0 30000 %u web\n", place,
+                                   quorum_of(count, 0), count);
+    while (*masters) {
+        size_t length = strcspn(masters, ",");
+        used += (size_t)snprintf(to + used, size - used, "0 0 - m%.*s\n", (int)length, masters);
+        masters += length + (masters[length] == ',');
+    }
+    return used;
+}
+
+static struct slice read_lists(const struct words *words)
+{
+    static char lists[1000];
+    const char *before = value_of(words, "before"), *behind = value_of(words, "behind");
+    size_t used = (size_t)snprintf(lists, sizeof lists, "1700000000000000\n");
+    if (*before)
+        used += put_list(lists + used, sizeof lists - used, '<', before);
+    if (*behind)
+        used += put_list(lists + used, sizeof lists - used, '>', behind);
+    return (struct slice){lists, used};
+}
+
 static void read_details(struct scenario *s, struct words *words, struct reply *reply)
 {
     static char text[VOTE_TEXT_MAX];
@@ -465,7 +504,9 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
     reply->text = slice_of(text);
     if (reply->answer == ANSWER_ERROR)
         return;
-    if (reply->tag.kind == REQUEST_GRANT)
+    if (reply->tag.kind == REQUEST_AGREE && reply->answer == ANSWER_YES)
+        reply->lists = read_lists(words);
+    else if (reply->tag.kind == REQUEST_GRANT)
         reply->grant = (struct slots_reply){slot_of(words, "free"), slot_of(words, "line")};
     else if (reply->tag.kind == REQUEST_QUEUE)
         reply->queue = read_queue(s, words);

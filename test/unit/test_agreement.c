@@ -1,5 +1,5 @@
 /* Which clients of a fleet go on when their lists differ, by the words of masters.
- * rule: A4, A5, A6, A7, A8, A9 */
+ * rule: A4, A5, A6, A7, A8, A9, A11 */
 #include "core_world.h"
 
 #include <stdarg.h>
@@ -626,6 +626,45 @@ CASE_HERE(a_promise_does_not_count_while_it_is_open_who_goes_on)
     grant(5);
     assert_int_equal(client(), WAITS);
     assert_false(actor->acquired);
+}
+
+/* Before the words nobody knows of another list, so grants are asked for; behind them none is. */
+CASE_HERE(nothing_is_asked_while_it_is_open_who_goes_on)
+{
+    know_nothing();
+    begin_greeted(5, 0);
+    tell(1, '<', "123", 0);
+    struct actor *actor = acquire();
+    tell_nothing(4);
+    tell_nothing(5);
+    tell(2, '>', "123", 0);
+    for (unsigned i = 1; i <= 5; i++)
+        assert_int_equal(fake.masters[i - 1].count, i == 3);
+    tell(3, '>', "123", 0);
+    for (unsigned i = 1; i <= 3; i++)
+        grant(i);
+    assert_true(actor->acquired);
+}
+
+CASE_HERE(an_acquire_without_wait_waits_for_the_words)
+{
+    static const struct terms at_once = {.ttl = MS(30000), .margin = MS(500)};
+    know_nothing();
+    begin_greeted(5, 0);
+    assert_true(fake_new(&fake, "A", "job", &at_once, NULL));
+    struct actor *actor = fake_actor(&fake, "A");
+    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    tell(1, '<', "123", 0);
+    grant(1);
+    for (unsigned i = 4; i <= 5; i++) {
+        tell_nothing(i);
+        grant(i);
+    }
+    fake_advance(&fake, MS(100));
+    assert_false(actor->ended);
+    tell(2, '<', "123", 0);
+    assert_true(actor->ended);
+    fake_flush(&fake);
 }
 
 CASE_HERE(a_refused_client_ends_its_acquires)

@@ -329,6 +329,7 @@ struct survey_reply {
 struct reply {
     struct tag tag;
     enum answer answer;
+    bool uncounted;    /* LOST: it came, and may not count */
     usec clock;        /* GRANT, RAISE, QUEUE, UPGRADE: the master's logical clock; 0: not told */
     struct slice text; /* ERROR, LOST: why */
     union {            /* by the tag's kind */

@@ -11,6 +11,7 @@ void round_begin(struct round *round, unsigned masters, enum request_kind kind, 
     round->number = number;
     round->begun = false;
     round->incomplete = false;
+    round->uncounted = false;
     round->give_up = give_up;
     round->proposal = 0;
     round->asked_at = 0;

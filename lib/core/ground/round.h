@@ -44,6 +44,7 @@ struct round {
     uint32_t number; /* of this round alone: a late answer to another round does not count */
     bool begun;      /* a request was sent */
     bool incomplete; /* won, or raised, before all masters were connected */
+    bool uncounted;  /* a promise did not count: see agreement_holds() */
     usec give_up;    /* until then, masters that are connecting are waited for */
     usec proposal;   /* GRANT: see struct request */
     usec asked_at;   /* when its first request was sent */

@@ -48,16 +48,24 @@ void lease_acquire(struct engine *e, struct lease *lease)
     lease_schedule(e, lease);
 }
 
-static bool may_wait(const struct engine *e, const struct lease *lease)
+static bool may_wait(const struct engine *e, const struct lease *lease, usec until)
 {
-    bool over = e->now >= lease_wait_until(lease);
-    return !e->closing && !e->misconfigured && !lease->attached && !over;
+    return !e->closing && !e->misconfigured && !lease->attached && e->now < until;
+}
+
+/* Words that are to come may let the next promises count. */
+static usec tries_until(const struct engine *e, const struct lease *lease)
+{
+    usec wait = lease_wait_until(lease), words = lease->asked_at + lease_connect_time(e, lease);
+    const struct round *round = lease_round(lease);
+    bool lacks_words = lease->failing == CAUSE_UNAVAILABLE && round && round->uncounted;
+    return lacks_words && words > wait ? words : wait;
 }
 
 static bool plan_retry(struct engine *e, struct lease *lease)
 {
-    usec until = lease_wait_until(lease);
-    if (!may_wait(e, lease))
+    usec until = tries_until(e, lease);
+    if (!may_wait(e, lease, until))
         return false;
     usec longest = RETRY_FIRST << (lease->rounds < 6 ? lease->rounds : 5);
     if (longest > RETRY_LAST)
@@ -107,7 +115,7 @@ void acquiring_again(struct engine *e, struct lease *lease)
 static void fail_round(struct engine *e, struct lease *lease, enum cause cause)
 {
     lease->attempt->unfounded |= lease->attempt->fence != 0;
-    bool waits = cause == CAUSE_HELD && may_wait(e, lease);
+    bool waits = cause == CAUSE_HELD && may_wait(e, lease, lease_wait_until(lease));
     if (waits && !lease->attempt->place.ticket) {
         lease->attempt->place.ticket = place_ticket(e, lease->attempt->round);
         lease->attempt->place.drawn_at = lease->attempt->round->asked_at;
@@ -145,6 +153,7 @@ void acquiring_end_wait(struct engine *e, struct lease *lease)
     for (unsigned i = 0; i < lease_masters(e); i++) /* their earlier votes are outdated */
         if (!master_may_grant(e, &e->masters[i]))
             lease_vote_unasked(e, lease, i);
+    lease->attempt->round->uncounted = false;
     fail_round(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
 }
 

@@ -109,18 +109,22 @@ void lease_await_connection(struct engine *e, struct lease *lease, unsigned mast
     await_connection(e, lease, master);
 }
 
+usec lease_connect_time(const struct engine *e, const struct lease *lease)
+{
+    usec most = lease->terms.ttl ? lease->terms.ttl / 4 : NEVER;
+    return e->config.connect_timeout < most ? e->config.connect_timeout : most;
+}
+
 void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)
 {
-    usec timeout = e->config.connect_timeout;
-    if (lease->terms.ttl && timeout > lease->terms.ttl / 4)
-        timeout = lease->terms.ttl / 4;
-    attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e), e->now + timeout);
+    attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e),
+                 e->now + lease_connect_time(e, lease));
     for (unsigned i = 0; i < lease_masters(e); i++)
         await_connection(e, lease, i);
 }
 
-/* Nothing is sent before a quorum can be asked: a minority that is held while waiting for
- * connections would only be in the way of others. */
+/* Nothing is sent before a quorum can be asked, and it is decided whether others refuse our list.
+ * A minority that is held meanwhile would only be in the way of others. */
 void lease_ask_those_up(struct engine *e, struct lease *lease)
 {
     unsigned can = 0, least = lease_is_acquiring(lease) ? e->quorum : 1;
@@ -130,7 +134,8 @@ void lease_ask_those_up(struct engine *e, struct lease *lease)
             those |= BIT(i);
             can++;
         }
-    if (!lease->attempt->round->begun && can < least)
+    bool may_count = can >= least && !(e->undecided && lease_is_acquiring(lease));
+    if (!lease->attempt->round->begun && !may_count)
         return;
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (those & BIT(i))

@@ -100,6 +100,8 @@ void lease_vote_uncounted(struct engine *engine, struct lease *lease, unsigned m
 /* A vote with a text. */
 void lease_vote_text(struct engine *engine, struct lease *lease, unsigned master, enum vote vote,
                      const char *text, size_t length);
+/* How long an acquire waits for masters that are connecting, or whose words decide. */
+usec lease_connect_time(const struct engine *engine, const struct lease *lease);
 void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
 void lease_ask_those_up(struct engine *engine, struct lease *lease);
 

@@ -366,6 +366,14 @@ static __attribute__((cold, noinline)) void note_broken(struct lease *lease, uns
         round->ballots[master].broken = true;
 }
 
+static __attribute__((cold, noinline)) void note_uncounted(struct lease *lease,
+                                                           const struct reply *reply)
+{
+    struct round *round = lease_round(lease);
+    if (round && reply->tag.round == round->number)
+        round->uncounted = true;
+}
+
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct claim *claim = lease->claim;
@@ -385,6 +393,8 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
         hear_answer(e, lease, master, reply);
         if (broken)
             note_broken(lease, master, reply);
+        if (reply->uncounted)
+            note_uncounted(lease, reply);
         releasing_follow_the_ledger(e, lease);
         weigh(e, lease);
         if (!goes_on(lease, state, question))

@@ -339,6 +339,7 @@ bool agreement_judge(struct engine *e)
     enum judgement is = e->config.looks_only ? MAY_GO_ON : judge_all(e, &worst);
     bool differed = e->differs;
     e->differs = is == MUST_GO;
+    e->undecided = is == UNDECIDED;
     if (e->differs == differed)
         return false;
     note_words(e);
