@@ -43,10 +43,13 @@ check_format() {
     git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
 }
 
-# The analyzer goes through a file once for each way in which the build has it: here that is one.
+# The analyzer goes through a file once for each way in which the build has it: here that is one.  It leaves a
+# function after 30,000 states; without that, as by hand, after 225,000, which takes eight times as long.
+readonly states=(-extra-arg={-Xclang,-analyzer-config,-Xclang,max-nodes=30000})
 check_tidy() {
     build tidy build/tidy lib/generated/scripts.h || return
-    git ls-files 'lib/*.c' 'tools/*.c' | xargs -P2 -n4 clang-tidy -p build/tidy --quiet 2>"$logs/tidy" ||
+    git ls-files 'lib/*.c' 'tools/*.c' |
+        xargs -P2 -n4 clang-tidy -p build/tidy --quiet "${states[@]}" 2>"$logs/tidy" ||
         { tail -n 60 "$logs/tidy"; return 1; }
 }
 
