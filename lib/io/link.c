@@ -408,7 +408,7 @@ static void write_subscribe(struct link *link)
     enum step steps[STEPS_MAX];
     struct credentials room;
     unsigned count =
-        command_write_subscribe(&link->output, login_of(link, &room), link->channel, steps);
+        connection_write_subscribe(&link->output, login_of(link, &room), link->channel, steps);
     for (unsigned i = 0; i < count; i++)
         expect(link, &(struct tag){0}, steps[i]);
     link->has_secret = true;
@@ -527,7 +527,7 @@ void link_probe(struct link *link)
     if (link->phase != UP || !link->channel || link->probed)
         return;
     bool waits = link->output.length != 0;
-    command_write_probe(&link->output);
+    connection_write_probe(&link->output);
     link->probed = true;
     if (link->output.failed)
         break_off(link, "out of memory");

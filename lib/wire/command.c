@@ -1,168 +1,10 @@
 #include "command.h"
 
-#include <string.h>
-
-#include "ground/names.h"
-#include "scripts.h"
-
-#define CLOCK_KEY "$13\r\nredlock:clock\r\n"
-#define LISTS_KEY "redlock:lists:"
-
-#define FRAME_MAX ((size_t)32) /* most bytes of a bulk string or an integer beyond its own */
-#define FIXED_MAX 768          /* most bytes of a request beyond names, token, login and scripts */
+#include "eval.h"
 
 #define EACH_MAX (5 * FRAME_MAX) /* most bytes of one of several beyond its name and token */
 
-struct script {
-    const char *call; /* EVALSHA and the hash */
-    const char *text;
-    size_t length;
-};
-
-#define EVALSHA     "$7\r\nEVALSHA\r\n$40\r\n"
-#define CALL(hash)  EVALSHA hash "\r\n"
-#define CALL_LENGTH (sizeof CALL(SCRIPT_ACQUIRE_SHA1) - 1)
-#define SCRIPT(name)                                                                               \
-    {                                                                                              \
-        CALL(SCRIPT_##name##_SHA1), SCRIPT_##name##_TEXT, sizeof SCRIPT_##name##_TEXT - 1          \
-    }
-
-/* The scripts of a kind: for one request, and for several if these may go in one command.  Both
- * again if shared names need others, and one for a slot if that needs another. */
-/* clang-format off */
-#define SCRIPTS_OF_KIND(kind, name, token, takes, sets, clock, batch, modes, slot)                 \
-    ROW(kind, name)                                                                                \
-    REQUEST_IF_##batch(ROW(kind##_EACH, name##_each))                                              \
-    REQUEST_IF_##modes(ROW(kind##_SHARED, name##_shared))                                          \
-    REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind##_SHARED_EACH, name##_shared_each)))            \
-    REQUEST_IF_##slot(ROW(kind##_SLOT, name##_slot))
-/* clang-format on */
-
-enum script_number {
-#define ROW(kind, name) SCRIPT_##kind,
-    CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
-#undef ROW
-        SCRIPTS
-};
-_Static_assert(SCRIPT_ANNOUNCE + 1 == (int)SCRIPTS_LOADED, "a whole hello loads those, and agree");
-
-static const struct script scripts[SCRIPTS] = {
-#define ROW(kind, name) [SCRIPT_##kind] = SCRIPT(kind),
-    CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
-#undef ROW
-};
-
-static const struct script hello_script = SCRIPT(HELLO), agree_script = SCRIPT(AGREE);
-
-struct all_scripts {
-    char hello[sizeof SCRIPT_HELLO_TEXT];
-    char agree[sizeof SCRIPT_AGREE_TEXT];
-#define ROW(kind, name) char name[sizeof SCRIPT_##kind##_TEXT];
-    CLAIM_REQUESTS(SCRIPTS_OF_KIND) TASK_REQUESTS(ROW)
-#undef ROW
-};
-#define SCRIPTS_SIZE (sizeof(struct all_scripts) + (SCRIPTS + 2) * FRAME_MAX)
-
-/* ---- RESP.  Room is reserved beforehand: these functions only move a cursor. ---- */
-
-#define PUT(to, literal) put_bytes(to, literal, sizeof(literal) - 1)
-
-static char *put_bytes(char *to, const void *bytes, size_t length)
-{
-    if (length)
-        memcpy(to, bytes, length);
-    return to + length;
-}
-
-/* Of a number that an int64_t can have: its last limit has 20 digits. */
-static unsigned count_digits(uint64_t number)
-{
-    if (number < 100)
-        return number < 10 ? 1 : 2;
-    if (number < 100000) /* most ttls */
-        return number < 1000 ? 3 : number < 10000 ? 4 : 5;
-    unsigned count = 6;
-    for (uint64_t limit = 1000000; number >= limit; limit *= 10)
-        count++;
-    return count;
-}
-
-/* Two at a time: each request has some. */
-static char *put_digits(char *to, uint64_t number, unsigned count)
-{
-    static const char pairs[] =
-        "00010203040506070809101112131415161718192021222324252627282930313233"
-        "34353637383940414243444546474849505152535455565758596061626364656667"
-        "6869707172737475767778798081828384858687888990919293949596979899";
-    char *end = to + count, *at = end;
-    for (; number >= 100; number /= 100)
-        at = memcpy(at - 2, pairs + 2 * (number % 100), 2);
-    if (number >= 10)
-        memcpy(to, pairs + 2 * number, 2);
-    else
-        *to = (char)('0' + number);
-    return end;
-}
-
-/* "*3\r\n", "$22\r\n" */
-static char *put_header(char *to, char type, uint64_t number)
-{
-    *to++ = type;
-    if (number < 10)
-        *to++ = (char)('0' + number);
-    else
-        to = put_digits(to, number, count_digits(number));
-    return PUT(to, "\r\n");
-}
-
-static char *put_bulk(char *to, const void *bytes, size_t length)
-{
-    to = put_header(to, '$', length);
-    to = put_bytes(to, bytes, length);
-    return PUT(to, "\r\n");
-}
-
-static char *put_slice(char *to, struct slice slice)
-{
-    return put_bulk(to, slice.bytes, slice.length);
-}
-
-static char *put_string(char *to, const char *string)
-{
-    return put_slice(to, slice_of(string));
-}
-
-static char *put_integer(char *to, int64_t number)
-{
-    bool negative = number < 0;
-    uint64_t magnitude = negative ? -(uint64_t)number : (uint64_t)number;
-    unsigned digits = count_digits(magnitude);
-    to = put_header(to, '$', negative + digits);
-    if (negative)
-        *to++ = '-';
-    to = put_digits(to, magnitude, digits);
-    return PUT(to, "\r\n");
-}
-
-static char *put_flag(char *to, bool flag)
-{
-    return flag ? PUT(to, "$1\r\n1\r\n") : PUT(to, "$1\r\n0\r\n");
-}
-
 /* ---- Requests about names ---- */
-
-static char *put_script(char *to, const struct script *script, bool whole, unsigned keys,
-                        unsigned arguments)
-{
-    to = put_header(to, '*', 3 + keys + arguments);
-    if (whole) {
-        to = PUT(to, "$4\r\nEVAL\r\n");
-        to = put_bulk(to, script->text, script->length);
-    } else {
-        to = put_bytes(to, script->call, CALL_LENGTH);
-    }
-    return put_integer(to, keys);
-}
 
 static inline char *put_name(char *to, const struct names *names, unsigned index)
 {
@@ -461,169 +303,29 @@ static char *put_each(char *to, const struct request *requests, unsigned count, 
     return to;
 }
 
-/* ---- Requests about the connection ---- */
-
-static char *put_hello(char *to, const struct request *request)
-{
-    const struct quarantine_terms *terms = &request->terms;
-    to = put_script(to, &hello_script, request->whole, 1, 6);
-    to = PUT(to, CLOCK_KEY);
-    to = put_integer(to, terms->max_ttl_ms);
-    to = put_integer(to, terms->drift_ppm);
-    to = put_integer(to, terms->skew_ms);
-    to = put_flag(to, terms->trust);
-    to = put_flag(to, request->tag.kind == REQUEST_ADOPT);
-    return put_integer(to, CLOCK_WINDOW);
-}
-
-static char *put_adopt(char *to, const struct request *request)
-{
-    return put_hello(to, request);
-}
-
-static char *put_kill(char *to, const struct request *request)
-{
-    to = PUT(to, "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n");
-    return put_integer(to, request->kill_id);
-}
-
-static char *put_agree(char *to, const struct request *request)
-{
-    const struct agree_request *agree = request->agree;
-    const struct engine_config *config = agree->config;
-    to = put_script(to, &agree_script, request->whole, 1, 8 + 2 * config->masters);
-    to = put_header(to, '$', sizeof LISTS_KEY - 1 + strlen(config->fleet));
-    to = PUT(put_bytes(PUT(to, LISTS_KEY), config->fleet, strlen(config->fleet)), "\r\n");
-    to = put_integer(to, agree->says);
-    to = put_string(to, config->channel);
-    to = put_string(to, config->label);
-    to = put_integer(to, agree->kept);
-    to = put_integer(to, agree->quorum);
-    to = put_integer(to, config->spare);
-    to = put_integer(to, config->max_ttl_ms);
-    to = put_integer(to, agree->told_time);
-    for (unsigned i = 0; i < config->masters; i++) {
-        to = put_string(to, config->addresses[i]);
-        to = put_string(to, agree->run_ids[i]);
-    }
-    return to;
-}
-
-static char *put_auth(char *to, const struct credentials *login)
-{
-    const char *password = login->password ? login->password : "";
-    if (!login->user)
-        return put_string(PUT(to, "*2\r\n$4\r\nAUTH\r\n"), password);
-    to = put_string(PUT(to, "*3\r\n$4\r\nAUTH\r\n"), login->user);
-    return put_string(to, password);
-}
-
-static char *put_select(char *to, int db)
-{
-    return put_integer(PUT(to, "*2\r\n$6\r\nSELECT\r\n"), db);
-}
-
-static char *put_setname(char *to, const char *name)
-{
-    return put_string(PUT(to, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n"), name);
-}
-
-static char *put_load(char *to, const struct script *script)
-{
-    to = PUT(to, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n");
-    return put_bulk(to, script->text, script->length);
-}
-
-static char *put_login(char *to, const struct credentials *login, enum step *steps, unsigned *count)
-{
-    if (login->user || login->password) {
-        to = put_auth(to, login);
-        steps[(*count)++] = STEP_AUTH;
-    }
-    if (login->db > 0) {
-        to = put_select(to, login->db);
-        steps[(*count)++] = STEP_SELECT;
-    }
-    if (login->client_name) {
-        to = put_setname(to, login->client_name);
-        steps[(*count)++] = STEP_SETNAME;
-    }
-    to = PUT(to, "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
-    steps[(*count)++] = STEP_CLIENT_ID;
-    return to;
-}
-
-/* The text of hello changes with any of them, and hello comes last: a master that has it has them
- * all. */
-static char *put_loads(char *to, enum step *steps, unsigned *count)
-{
-    for (unsigned i = 0; i < SCRIPT_ANNOUNCE; i++) {
-        to = put_load(to, &scripts[i]);
-        steps[(*count)++] = STEP_LOAD;
-    }
-    steps[(*count)++] = STEP_LOAD;
-    return put_load(to, &agree_script);
-}
-
-/* Channels know no databases, and a subscription asks only for the process at its other end. */
-static char *put_subscription(char *to, const struct credentials *login, const char *channel,
-                              enum step *steps, unsigned *count)
-{
-    if (login->user || login->password) {
-        to = put_auth(to, login);
-        steps[(*count)++] = STEP_AUTH;
-    }
-    if (login->client_name) {
-        to = put_setname(to, login->client_name);
-        steps[(*count)++] = STEP_SETNAME;
-    }
-    to = PUT(to, "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n");
-    steps[(*count)++] = STEP_INFO;
-    to = put_string(PUT(to, "*2\r\n$9\r\nSUBSCRIBE\r\n"), channel);
-    steps[(*count)++] = STEP_SUBSCRIBE;
-    return to;
-}
-
 /* ---- All of them ---- */
 
 static char *put_request(char *to, const struct request *request)
 {
-    switch (request->tag.kind) {
+    switch ((unsigned)request->tag.kind) {
 #define PUT_KIND(kind, name, ...)                                                                  \
     case REQUEST_##kind:                                                                           \
         return put_##name(to, request);
-        CONNECTION_REQUESTS(PUT_KIND)
         CLAIM_REQUESTS(PUT_KIND)
         TASK_REQUESTS(PUT_KIND)
 #undef PUT_KIND
+    default:
+        return connection_put(to, request);
     }
-    return to;
-}
-
-static size_t login_room(const struct credentials *login)
-{
-    const char *strings[] = {login->user, login->password, login->client_name};
-    size_t room = 0;
-    for (unsigned i = 0; i < sizeof strings / sizeof *strings; i++)
-        room += strings[i] ? strlen(strings[i]) : 0;
-    return room;
-}
-
-static size_t agree_room(const struct agree_request *agree)
-{
-    const struct engine_config *config = agree->config;
-    size_t room = strlen(config->fleet);
-    for (unsigned i = 0; i < config->masters; i++)
-        room += strlen(config->addresses[i]) + RUN_ID_MAX + 3 * FRAME_MAX;
-    return room;
 }
 
 /* Of what a request says beyond its token and name. */
-static size_t words_room(const struct request *request)
+static size_t words_room(const struct request *request, const struct credentials *login)
 {
     switch ((unsigned)request->tag.kind) {
+    case REQUEST_HELLO:
     case REQUEST_AGREE:
-        return agree_room(request->agree);
+        return connection_room(request, login);
     case REQUEST_ANNOUNCE:
         return request->announce.value.length;
     case REQUEST_TALLY:
@@ -639,31 +341,16 @@ static size_t words_room(const struct request *request)
     }
 }
 
-static size_t request_room(const struct request *request)
+static size_t request_room(const struct request *request, const struct credentials *login)
 {
-    size_t room = FIXED_MAX + request->token_length + words_room(request);
+    size_t room = FIXED_MAX + request->token_length + words_room(request, login);
     if (request_brings_pushes(request->tag.kind) && request->channel)
         room += strlen(request->channel);
     if (request->whole)
-        room += SCRIPTS_SIZE;
+        room += scripts_room;
     for (unsigned i = 0; request->names && i < request->names->count; i++)
         room += names_at(request->names, i).length + FRAME_MAX + 1;
     return room;
-}
-
-static bool has_hash(const struct script *script, const char *hash)
-{
-    return strncmp(hash, script->call + sizeof EVALSHA - 1, sizeof SCRIPT_HELLO_SHA1 - 1) == 0;
-}
-
-const char *command_script(const char *hash)
-{
-    for (unsigned i = 0; i < SCRIPTS; i++)
-        if (has_hash(&scripts[i], hash))
-            return scripts[i].text;
-    return has_hash(&hello_script, hash)   ? hello_script.text
-           : has_hash(&agree_script, hash) ? agree_script.text
-                                           : NULL;
 }
 
 bool command_may_batch(const struct request *request)
@@ -678,7 +365,7 @@ bool command_may_batch(const struct request *request)
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,
                         bool whole)
 {
-    size_t room = whole ? SCRIPTS_SIZE : 0;
+    size_t room = whole ? scripts_room : 0;
     for (unsigned i = 0; i < count; i++)
         room += EACH_MAX + requests[i].token_length + names_at(requests[i].names, 0).length;
     char *start = buffer_reserve(buffer, FIXED_MAX + room);
@@ -693,33 +380,11 @@ unsigned command_write(struct buffer *buffer, const struct request *request,
 {
     unsigned count = 0;
     bool is_hello = request->tag.kind == REQUEST_HELLO;
-    size_t room = request_room(request) + (login && is_hello ? login_room(login) : 0);
-    char *start = buffer_reserve(buffer, room), *to = start;
-    if (start && login && is_hello)
-        to = put_login(to, login, steps, &count);
-    if (start && request->whole && is_hello)
-        to = put_loads(to, steps, &count);
+    char *start = buffer_reserve(buffer, request_room(request, login)), *to = start;
+    if (start && is_hello)
+        to = connection_put_greeting(to, request, login, steps, &count);
     if (start)
         buffer_advance(buffer, (size_t)(put_request(to, request) - start));
     steps[count++] = STEP_FINAL;
     return count;
-}
-
-unsigned command_write_subscribe(struct buffer *buffer, const struct credentials *login,
-                                 const char *channel, enum step steps[STEPS_MAX])
-{
-    unsigned count = 0;
-    char *start = buffer_reserve(buffer, FIXED_MAX + login_room(login) + strlen(channel));
-    if (start)
-        buffer_advance(buffer,
-                       (size_t)(put_subscription(start, login, channel, steps, &count) - start));
-    return count;
-}
-
-void command_write_probe(struct buffer *buffer)
-{
-    static const char ping[] = "*1\r\n$4\r\nPING\r\n";
-    char *start = buffer_reserve(buffer, sizeof ping);
-    if (start)
-        buffer_advance(buffer, (size_t)(PUT(start, ping) - start));
 }

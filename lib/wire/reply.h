@@ -32,7 +32,7 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
 bool reply_read_each(const struct raw_reply *raw, unsigned index, unsigned count,
                      const struct tag *tag, struct reply *reply);
 
-/* The reply is the answer to command_write_probe(). */
+/* The reply is the answer to connection_write_probe(). */
 bool reply_is_alive(const struct raw_reply *raw);
 
 /* Turns what comes on a subscription after its STEP_SUBSCRIBE into a push, which points into `raw`.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "eval.h"
 #include "ground/event.h"
 
 #define HASH   40
@@ -61,7 +61,7 @@ static void find_command(const char *line, char *command, size_t size)
 static void find_denied(const char *text, const char *hash, char *command, size_t size)
 {
     const char *place = strstr(text, SCRIPT);
-    const char *script = hash ? command_script(hash) : NULL;
+    const char *script = hash ? eval_text(hash) : NULL;
     *command = '\0';
     if (!script || !place)
         return;

@@ -66,7 +66,7 @@ def scripts():
 def commands():
     """The commands that the library writes, beside scripts."""
     return set(re.findall(r'\*\d+\\r\\n\$\d+\\r\\n([A-Z]+)',
-                          (ROOT / "lib" / "wire" / "command.c").read_text()))
+                          "".join(path.read_text() for path in (ROOT / "lib" / "wire").glob("*.c"))))
 
 
 def names(count, of=0):

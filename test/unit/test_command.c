@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "eval.h"
 #include "ground/slots.h"
 #include "scripts.h"
 #include "unit.h"
@@ -574,25 +575,25 @@ TEST(a_survey_goes_on_from_its_cursor)
 
 TEST(a_script_is_known_by_its_hash)
 {
-    assert_string_equal(command_script(SCRIPT_PEEK_SHA1), SCRIPT_PEEK_TEXT);
-    assert_string_equal(command_script(SCRIPT_HELLO_SHA1), SCRIPT_HELLO_TEXT);
-    assert_string_equal(command_script(SCRIPT_ANNOUNCE_SHA1), SCRIPT_ANNOUNCE_TEXT);
-    assert_string_equal(command_script(SCRIPT_UNSAY_SHA1), SCRIPT_UNSAY_TEXT);
-    assert_string_equal(command_script(SCRIPT_OBSERVE_SHA1), SCRIPT_OBSERVE_TEXT);
-    assert_string_equal(command_script(SCRIPT_ARRIVE_SHA1), SCRIPT_ARRIVE_TEXT);
-    assert_string_equal(command_script(SCRIPT_DEPART_SHA1), SCRIPT_DEPART_TEXT);
-    assert_string_equal(command_script(SCRIPT_TALLY_SHA1), SCRIPT_TALLY_TEXT);
-    assert_string_equal(command_script(SCRIPT_MEND_SHA1), SCRIPT_MEND_TEXT);
-    assert_string_equal(command_script(SCRIPT_DROP_SHA1), SCRIPT_DROP_TEXT);
-    assert_string_equal(command_script(SCRIPT_SURVEY_SHA1), SCRIPT_SURVEY_TEXT);
-    assert_null(command_script("0123456789012345678901234567890123456789"));
+    assert_string_equal(eval_text(SCRIPT_PEEK_SHA1), SCRIPT_PEEK_TEXT);
+    assert_string_equal(eval_text(SCRIPT_HELLO_SHA1), SCRIPT_HELLO_TEXT);
+    assert_string_equal(eval_text(SCRIPT_ANNOUNCE_SHA1), SCRIPT_ANNOUNCE_TEXT);
+    assert_string_equal(eval_text(SCRIPT_UNSAY_SHA1), SCRIPT_UNSAY_TEXT);
+    assert_string_equal(eval_text(SCRIPT_OBSERVE_SHA1), SCRIPT_OBSERVE_TEXT);
+    assert_string_equal(eval_text(SCRIPT_ARRIVE_SHA1), SCRIPT_ARRIVE_TEXT);
+    assert_string_equal(eval_text(SCRIPT_DEPART_SHA1), SCRIPT_DEPART_TEXT);
+    assert_string_equal(eval_text(SCRIPT_TALLY_SHA1), SCRIPT_TALLY_TEXT);
+    assert_string_equal(eval_text(SCRIPT_MEND_SHA1), SCRIPT_MEND_TEXT);
+    assert_string_equal(eval_text(SCRIPT_DROP_SHA1), SCRIPT_DROP_TEXT);
+    assert_string_equal(eval_text(SCRIPT_SURVEY_SHA1), SCRIPT_SURVEY_TEXT);
+    assert_null(eval_text("0123456789012345678901234567890123456789"));
 }
 
 /* ---- Listeners ---- */
 
 static void write_subscribe(const struct credentials *login, const enum step *order, unsigned count)
 {
-    assert_int_equal(command_write_subscribe(&written, login, "redlock:me", steps), count);
+    assert_int_equal(connection_write_subscribe(&written, login, "redlock:me", steps), count);
     assert_memory_equal(steps, order, count * sizeof *order);
 }
 
@@ -617,7 +618,7 @@ TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes)
 
 TEST(a_probe_is_a_ping)
 {
-    command_write_probe(&written);
+    connection_write_probe(&written);
     EXPECT("PING");
 }
 
@@ -626,7 +627,7 @@ TEST(the_longest_listener_fits_its_room)
     static char text[5000];
     memset(text, 't', sizeof text - 1);
     struct credentials login = {text, text, 0, text};
-    command_write_subscribe(&written, &login, text, steps);
+    connection_write_subscribe(&written, &login, text, steps);
     assert_true(written.length > 4 * (sizeof text - 1));
 }
 
@@ -857,7 +858,7 @@ TEST(memory_out_is_told_by_the_buffer)
     command_write_each(&written, (struct request[]){request, request}, 2, false);
     assert_true(written.failed);
     written.failed = false;
-    assert_int_equal(command_write_subscribe(&written, &(struct credentials){0}, "c", steps), 0);
+    assert_int_equal(connection_write_subscribe(&written, &(struct credentials){0}, "c", steps), 0);
     assert_true(written.failed);
     assert_int_equal(written.length, 0);
 }
