@@ -176,9 +176,12 @@ static void note_latch(struct fake *fake, struct fake_task *task, const struct l
               news->arrivals, news->answered);
 }
 
-static void begin(struct fake *fake, struct fake_task *task)
+/* False: there is none, for want of memory. */
+static bool begin(struct fake *fake, struct fake_task *task)
 {
-    fake_step(fake, &(struct event){.kind = EVENT_TASK_BEGIN, .task = task->core});
+    if (task->core)
+        fake_step(fake, &(struct event){.kind = EVENT_TASK_BEGIN, .task = task->core});
+    return task->core;
 }
 
 static void note_survey(struct fake *fake, const struct fake_task *task,
@@ -298,8 +301,7 @@ bool fake_tasks_announce(struct fake *fake, const struct actor *actor, const cha
     }
     if (!task->core || !announcer_set(&fake->engine, task->core, value, strlen(value)))
         return false;
-    begin(fake, task);
-    return true;
+    return begin(fake, task);
 }
 
 bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names, bool begins)
@@ -308,9 +310,7 @@ bool fake_tasks_observe(struct fake *fake, const char *name, struct names *names
     if (!task)
         return false;
     task->core = observer_new(&fake->engine, names, task);
-    if (task->core && begins)
-        begin(fake, task);
-    return task->core;
+    return begins ? begin(fake, task) : task->core != NULL;
 }
 
 bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
@@ -321,9 +321,7 @@ bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
         return false;
     task->is_party = true;
     task->core = party_new(&fake->engine, names, terms, token, task);
-    if (task->core)
-        begin(fake, task);
-    return task->core;
+    return begin(fake, task);
 }
 
 bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
@@ -334,9 +332,7 @@ bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
         return false;
     task->is_latcher = true;
     task->core = latcher_new(&fake->engine, names, terms, task);
-    if (task->core)
-        begin(fake, task);
-    return task->core;
+    return begin(fake, task);
 }
 
 bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins, bool foreign)
@@ -346,9 +342,7 @@ bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins
         return false;
     task->is_survey = true;
     task->core = surveyor_new(&fake->engine, begins, foreign, task);
-    if (task->core)
-        begin(fake, task);
-    return task->core;
+    return begin(fake, task);
 }
 
 bool fake_tasks_depart(struct fake *fake, const char *name, bool drop)
@@ -379,9 +373,7 @@ static struct fake_task *task_of_name(struct fake *fake, const char *name)
 bool fake_tasks_begin(struct fake *fake, const char *name)
 {
     struct fake_task *task = task_of_name(fake, name);
-    if (task)
-        begin(fake, task);
-    return task;
+    return task && begin(fake, task);
 }
 
 bool fake_tasks_unobserve(struct fake *fake, const char *name)

@@ -23,14 +23,6 @@ static void *take_or_not(void *pool, size_t size)
     return without_memory ? NULL : unit_memory.take(pool, size);
 }
 
-static uint64_t chance(void)
-{
-    static uint64_t seed = 88172645463325252U;
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
-
 /* Each third thing shares its hash with many, and many share a bucket. */
 static uint32_t hash_of(unsigned i)
 {
@@ -41,7 +33,7 @@ static void change(struct world *world, unsigned i)
 {
     const struct memory memory = {take_or_not, unit_memory.give, NULL};
     struct thing *thing = &world->things[i];
-    without_memory = chance() % 4 > 0;
+    without_memory = unit_chance() % 4 > 0;
     if (thing->entered)
         index_leave(&world->index, &thing->indexed);
     else
@@ -77,9 +69,9 @@ CASE(test_random_operations)
 {
     static struct world world;
     for (unsigned turn = 0; turn < 20000; turn++) {
-        change(&world, (unsigned)(chance() % THINGS));
+        change(&world, (unsigned)(unit_chance() % THINGS));
         if (turn % 100 == 0)
-            check(&world, hash_of((unsigned)(chance() % THINGS)));
+            check(&world, hash_of((unsigned)(unit_chance() % THINGS)));
     }
     index_free(&world.index, &unit_memory);
 }

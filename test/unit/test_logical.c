@@ -47,12 +47,6 @@ TEST(test_proposes_above_all_it_heard)
     assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(9) + 1);
 }
 
-TEST(test_a_clock_out_of_all_reason_is_refused)
-{
-    assert_false(logical_hear(&e, 2, NOW + OFFSET + MS(3600000)));
-    assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
-}
-
 /* Its clock is ahead of the others by more than a proposal may be: they would cut it, each at
  * its own wall clock. */
 TEST(test_one_in_quarantine_does_not_drive_the_others)
@@ -77,16 +71,6 @@ TEST(test_the_bound_is_what_a_restart_covers)
     e.config.skew_ms = 40000;
     assert_true(logical_hear(&e, 2, NOW + OFFSET + CLOCK_WINDOW + MS(40000)));
     assert_false(logical_hear(&e, 2, NOW + OFFSET + CLOCK_WINDOW + MS(40000) + 1));
-}
-
-/* A wall that runs wild, ahead or behind, is one of five. */
-TEST(test_one_wall_moves_nothing)
-{
-    e.masters[0].offset += MS(3600000);
-    assert_false(logical_hear(&e, 0, NOW + OFFSET + MS(3600000)));
-    assert_int_equal(logical_propose(&e), NOW + OFFSET + MS(4) + 1);
-    e.masters[0].offset = 0;
-    assert_true(logical_hear(&e, 1, NOW + OFFSET + CLOCK_WINDOW));
 }
 
 /* A clock that was believed, or only told, does not move the bound for the next. */

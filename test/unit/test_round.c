@@ -102,7 +102,6 @@ CASE(test_expires_to_the_microsecond)
     drop(round);
 }
 
-/* The master refused, and was asked only for the holder: its silence changes nothing. */
 /* A grant whose fence is being stored is both asked and granted: it is one vote. */
 CASE(test_a_grant_asked_again_counts_once)
 {
@@ -137,6 +136,7 @@ CASE(test_the_grace_ends_once)
     drop(round);
 }
 
+/* The master refused, and was asked only for the holder: its silence changes nothing. */
 CASE(test_a_refusal_stands)
 {
     unsigned timeouts = 0;
