@@ -631,7 +631,6 @@ CASE_HERE(a_promise_does_not_count_while_it_is_open_who_goes_on)
 /* Before the words nobody knows of another list, so grants are asked for; behind them none is. */
 CASE_HERE(nothing_is_asked_while_it_is_open_who_goes_on)
 {
-    know_nothing();
     begin_greeted(5, 0);
     tell(1, '<', "123", 0);
     struct actor *actor = acquire();
@@ -649,7 +648,6 @@ CASE_HERE(nothing_is_asked_while_it_is_open_who_goes_on)
 CASE_HERE(an_acquire_without_wait_waits_for_the_words)
 {
     static const struct terms at_once = {.ttl = MS(30000), .margin = MS(500)};
-    know_nothing();
     begin_greeted(5, 0);
     assert_true(fake_new(&fake, "A", "job", &at_once, NULL));
     struct actor *actor = fake_actor(&fake, "A");
