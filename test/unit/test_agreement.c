@@ -649,9 +649,7 @@ CASE_HERE(an_acquire_without_wait_waits_for_the_words)
 {
     static const struct terms at_once = {.ttl = MS(30000), .margin = MS(500)};
     begin_greeted(5, 0);
-    assert_true(fake_new(&fake, "A", "job", &at_once, NULL));
-    struct actor *actor = fake_actor(&fake, "A");
-    fake_call(&fake, actor, EVENT_ACQUIRE, 0);
+    struct actor *actor = acquire_for(&at_once);
     tell(1, '<', "123", 0);
     grant(1);
     for (unsigned i = 4; i <= 5; i++) {

@@ -88,8 +88,8 @@ CORE_TEST(test_its_token_is_a_text)
 {
     char token[TOKEN_MAX + 1];
     memset(token, 'x', sizeof token);
-    assert_true(fake_new(&fake, "B", "other", &(struct terms){.ttl = TTL}, NULL));
-    claim_token(&fake.engine, fake_actor(&fake, "B")->core.claim, token);
+    claim_token(&fake.engine, core_make("B", "other", &(struct terms){.ttl = TTL})->core.claim,
+                token);
     assert_string_equal(token, ""); /* it has none yet */
     memset(token, 'x', sizeof token);
     claim_token(&fake.engine, acquire()->core.claim, token);
