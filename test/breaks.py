@@ -4,6 +4,7 @@ Breaks of rules: one side of an `and` or `or` is left out, or an early return.  
 last word of a function of truth is negated.  All else: a comparison takes its edge in or out, a sum is a
 difference, a step is left out.  A constant is one more or one less (twice as large or half, from 10 on).
 """
+import bisect
 import collections
 import re
 import zlib
@@ -116,9 +117,10 @@ def numbers(code):
             yield found.start(), found.start(), found.end(), str(other), f'{number} is {other}'
 
 
-def function_at(code, at):
-    heads = [found[1] for found in HEAD.finditer(code) if found.start() <= at]
-    return heads[-1] if heads else '-'
+def function_at(heads, at):
+    """Of the heads [(where, name)]: the last before it."""
+    before = bisect.bisect_right(heads, (at + 1,))
+    return heads[before - 1][1] if before else '-'
 
 
 def places_of(code, language, everything):
@@ -140,6 +142,7 @@ def breaks_of(path, name, everything=False):
     language = 'lua' if path.suffix == '.lua' else 'c'
     text = path.read_text()
     code = code_of(text, language)
+    heads = [(found.start(), found[1]) for found in HEAD.finditer(code)]
     seen = {''.join(text.split())}
     for at, start, end, new, what in sorted(places_of(code, language, everything), key=lambda it: it[0]):
         new = new(text[start:end]) if callable(new) else new
@@ -147,7 +150,7 @@ def breaks_of(path, name, everything=False):
         line = text.count('\n', 0, at)
         same = ''.join(broken.split())
         if same not in seen:
-            yield Break(name, function_at(code, at), line + 1, text.split('\n')[line].strip(), what, broken)
+            yield Break(name, function_at(heads, at), line + 1, text.split('\n')[line].strip(), what, broken)
         seen.add(same)
 
 
