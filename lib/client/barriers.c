@@ -172,6 +172,5 @@ redlock_code redlock_barrier_leave(redlock_barrier *party)
 
 void redlock_barrier_free(redlock_barrier *party)
 {
-    if (party && client_is_usable(party->task.client))
-        task_calls_drop(&party->task);
+    task_calls_drop(party);
 }

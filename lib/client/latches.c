@@ -224,6 +224,5 @@ redlock_code redlock_latch_cancel(redlock_latch *latch)
 
 void redlock_latch_free(redlock_latch *latch)
 {
-    if (latch && client_is_usable(latch->task.client))
-        task_calls_drop(&latch->task);
+    task_calls_drop(latch);
 }

@@ -151,6 +151,5 @@ redlock_code redlock_observer_begin(redlock *client, redlock_observer **out, con
 
 void redlock_observer_free(redlock_observer *observer)
 {
-    if (observer && client_is_usable(observer->task.client))
-        task_calls_drop(&observer->task);
+    task_calls_drop(observer);
 }

@@ -1,6 +1,5 @@
 #define _GNU_SOURCE /* secure_getenv; NOLINT(bugprone-reserved-identifier) */
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +26,6 @@ static redlock_code refuse_options(char *why, size_t size, redlock_code code, co
     if (why && size)
         snprintf(why, size, "%s", text);
     return code;
-}
-
-static bool is_label(const char *label)
-{
-    for (const char *c = label; *c; c++)
-        if (!isgraph((unsigned char)*c))
-            return false;
-    return strlen(label) <= REDLOCK_LABEL_MAX;
 }
 
 static int64_t or_default(int64_t value, int64_t standard)
@@ -116,7 +107,7 @@ static redlock_code check_spare(const struct engine_config *config, char *why, s
 static redlock_code read_texts(redlock *client, struct engine_config *config,
                                const redlock_options *o, char *why, size_t size)
 {
-    if (o->label && !is_label(o->label))
+    if (o->label && !settings_is_label(o->label))
         return refuse_options(why, size, REDLOCK_E_ARGUMENT,
                               "label must be printable ASCII without spaces, at most 64 bytes");
     if (o->label)

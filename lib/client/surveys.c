@@ -156,6 +156,5 @@ redlock_code redlock_survey_begin(redlock *client, redlock_survey **out,
 
 void redlock_survey_free(redlock_survey *survey)
 {
-    if (survey && client_is_usable(survey->task.client))
-        task_calls_drop(&survey->task);
+    task_calls_drop(survey);
 }

@@ -56,23 +56,26 @@ redlock_code task_calls_enter(redlock *client, void *made, struct task *core)
     return REDLOCK_OK;
 }
 
-void task_calls_ask(struct client_task *task)
+static void go_on(struct client_task *task, bool *what)
 {
-    task->asked = true;
+    *what = true;
     client_task_ask(task);
     loop_hold(task->client);
+}
+
+void task_calls_ask(struct client_task *task)
+{
+    go_on(task, &task->asked);
 }
 
 void task_calls_leave(struct client_task *task)
 {
-    task->leaves = true;
-    client_task_ask(task);
-    loop_hold(task->client);
+    go_on(task, &task->leaves);
 }
 
-void task_calls_drop(struct client_task *task)
+void task_calls_drop(void *made)
 {
-    task->freed = true;
-    client_task_ask(task);
-    loop_hold(task->client);
+    struct client_task *task = made;
+    if (task && client_is_usable(task->client))
+        go_on(task, &task->freed);
 }

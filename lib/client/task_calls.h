@@ -18,7 +18,7 @@ redlock_code task_calls_enter(redlock *client, void *made, struct task *core);
 /* It begins, or has something else to do. */
 void task_calls_ask(struct client_task *task);
 void task_calls_leave(struct client_task *task);
-/* Its user drops it. */
-void task_calls_drop(struct client_task *task);
+/* Its user drops what was made so; NULL is nothing. */
+void task_calls_drop(void *made);
 
 #endif

@@ -171,7 +171,7 @@ bool settings_number(enum setting setting, const char *text, int64_t *number, ch
     return *number >= 0 && *number < SETTINGS_MASTERS_MAX;
 }
 
-static bool is_label(const char *text)
+bool settings_is_label(const char *text)
 {
     size_t length = 0;
     while (isgraph((unsigned char)text[length]))
@@ -228,7 +228,7 @@ static bool check_value(const struct place *place, enum setting setting, const c
         right = settings_number(setting, text, &place->settings->number[setting], why, sizeof why);
         break;
     case SETTING_LABEL:
-        right = is_label(text);
+        right = settings_is_label(text);
         snprintf(why, sizeof why, "is not printable ASCII without spaces, at most %d bytes",
                  SETTINGS_LABEL_MAX);
         break;

@@ -75,6 +75,9 @@ const char *settings_variable(enum setting setting);
 /* The line of a complaint about the list that begins "master 3, ..."; 0: it is about none. */
 unsigned settings_line_of(const struct settings *settings, const char *complaint);
 
+/* Printable ASCII without spaces, and not too long. */
+bool settings_is_label(const char *text);
+
 /* Reads spare or max_ttl, of a variable, too; false with the end of a sentence in `why`. */
 bool settings_number(enum setting setting, const char *text, int64_t *number, char *why,
                      size_t why_size);
