@@ -1,5 +1,7 @@
 #include "sync_user.h"
 
+#include <sys/syscall.h>
+
 #include "fixture.h"
 
 redlock_sync *client;
@@ -65,6 +67,11 @@ int client_close_clean(void **state)
     return 0;
 }
 
+void make_them_old(void)
+{
+    cluster_tell_all(&cluster, "HSET redlock:clock s 0 q 0 h 1");
+}
+
 redlock_lease_options terms(int64_t ttl_ms, int64_t wait_ms)
 {
     redlock_lease_options options = {.size = sizeof(redlock_lease_options)};
@@ -87,4 +94,63 @@ void give_back(redlock_sync_lease *lease)
 {
     assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
     redlock_sync_lease_free(lease);
+}
+
+/* ---- Calls in threads ---- */
+
+static void *run_call(void *data)
+{
+    struct call *call = data;
+    atomic_store(&call->id, (int)syscall(SYS_gettid));
+    if (call->start)
+        pthread_barrier_wait(call->start);
+    call->code = call->act(call);
+    atomic_store(&call->done, true);
+    return NULL;
+}
+
+void call_begin(struct call *call)
+{
+    call->result.size = sizeof(redlock_sync_result);
+    assert_int_equal(pthread_create(&call->thread, NULL, run_call, call), 0);
+}
+
+redlock_code call_end(struct call *call)
+{
+    pthread_join(call->thread, NULL);
+    return call->code;
+}
+
+redlock_code release_it(struct call *call)
+{
+    return redlock_sync_lease_release(call->lease, &call->result);
+}
+
+static void stand_still(redlock *client, void *data)
+{
+    struct pause *pause = data;
+    (void)client;
+    sem_post(&pause->begun);
+    sem_wait(&pause->end);
+}
+
+/* The call is the first field of its pause. */
+static redlock_code pause_it(struct call *call)
+{
+    return redlock_sync_run(call->client, stand_still, call);
+}
+
+void pause_begin(struct pause *pause, redlock_sync *client)
+{
+    pause->call = (struct call){.act = pause_it, .client = client};
+    sem_init(&pause->begun, 0, 0);
+    sem_init(&pause->end, 0, 0);
+    call_begin(&pause->call);
+    sem_wait(&pause->begun);
+}
+
+void pause_end(struct pause *pause)
+{
+    sem_post(&pause->end);
+    assert_code(call_end(&pause->call), REDLOCK_OK);
 }

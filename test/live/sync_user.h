@@ -4,7 +4,10 @@
 #ifndef REDLOCK_TEST_SYNC_USER_H
 #define REDLOCK_TEST_SYNC_USER_H
 
+#include <pthread.h>
 #include <redlock/sync.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "../cases.h"
@@ -37,6 +40,9 @@ int client_close(void **state);
 int client_close_clean(void **state);
 #define WITH_CLEAN_CLIENT(name) CASE_WITH(name, client_open, client_close_clean)
 
+/* As if the masters had started long ago: the clocks of young ones are not believed by all. */
+void make_them_old(void);
+
 /* Nothing may be left on the masters. */
 void close_clean(redlock_sync *client, struct cluster *cluster);
 
@@ -45,5 +51,30 @@ redlock_lease_options terms(int64_t ttl_ms, int64_t wait_ms);
 redlock_sync_lease *take(redlock_sync *client, const char *name,
                          const redlock_lease_options *options);
 void give_back(redlock_sync_lease *lease);
+
+/* A call that waits in a thread of its own; call_end() is its outcome. */
+struct call {
+    redlock_code (*act)(struct call *call);
+    redlock_sync *client;
+    redlock_sync_lease *lease;
+    const char *name;
+    pthread_barrier_t *start; /* may be NULL */
+    redlock_sync_result result;
+    redlock_code code;
+    pthread_t thread;
+    atomic_int id; /* of the thread; 0: it has not begun */
+    atomic_bool done;
+};
+void call_begin(struct call *call);
+redlock_code call_end(struct call *call);
+redlock_code release_it(struct call *call);
+
+/* The background thread stands still from pause_begin() to pause_end(). */
+struct pause {
+    struct call call;
+    sem_t begun, end;
+};
+void pause_begin(struct pause *pause, redlock_sync *client);
+void pause_end(struct pause *pause);
 
 #endif

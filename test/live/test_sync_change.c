@@ -2,11 +2,6 @@
  * Threads that make a lease shared, or exclusive. Other threads read the mode, the validity and the
  * fence; each call has its outcome, whatever masters or other threads do meanwhile.
  */
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
-#include <sys/syscall.h>
-
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -52,75 +47,40 @@ static void assert_kept_out(redlock_sync *client, const char *name, bool shared)
 
 /* ---- A call that waits in a thread of its own ---- */
 
-struct caller {
-    redlock_code (*call)(struct caller *caller);
-    redlock_sync *client;
-    redlock_sync_lease *lease;
-    redlock_sync_result result;
-    redlock_code code;
-    pthread_t thread;
-    atomic_int id;
-    atomic_bool done;
-};
-
-static redlock_code downgrade_it(struct caller *caller)
+static redlock_code downgrade_it(struct call *call)
 {
-    return redlock_sync_lease_downgrade(caller->lease, &caller->result);
+    return redlock_sync_lease_downgrade(call->lease, &call->result);
 }
 
-static redlock_code upgrade_it(struct caller *caller)
+static redlock_code upgrade_it(struct call *call)
 {
-    return redlock_sync_lease_upgrade(caller->lease, &caller->result);
+    return redlock_sync_lease_upgrade(call->lease, &call->result);
 }
 
-static redlock_code extend_it(struct caller *caller)
+static redlock_code extend_it(struct call *call)
 {
-    return redlock_sync_lease_extend(caller->lease, 0, &caller->result);
+    return redlock_sync_lease_extend(call->lease, 0, &call->result);
 }
 
-static redlock_code release_it(struct caller *caller)
-{
-    return redlock_sync_lease_release(caller->lease, &caller->result);
-}
-
-static redlock_code take_it_shared(struct caller *caller)
+static redlock_code take_it_shared(struct call *call)
 {
     redlock_lease_options options = fenced(true);
-    return redlock_sync_acquire(caller->client, &caller->lease, "let-in", &options,
-                                &caller->result);
+    return redlock_sync_acquire(call->client, &call->lease, "let-in", &options, &call->result);
 }
 
-static void *call_it(void *data)
+static void begin(struct call *call, redlock_code (*act)(struct call *), redlock_sync *client,
+                  redlock_sync_lease *lease)
 {
-    struct caller *caller = data;
-    atomic_store(&caller->id, (int)syscall(SYS_gettid));
-    caller->code = caller->call(caller);
-    atomic_store(&caller->done, true);
-    return NULL;
-}
-
-static void begin(struct caller *caller, redlock_code (*call)(struct caller *),
-                  redlock_sync *client, redlock_sync_lease *lease)
-{
-    *caller = (struct caller){.call = call,
-                              .client = client,
-                              .lease = lease,
-                              .result = {.size = sizeof(redlock_sync_result)}};
-    assert_int_equal(pthread_create(&caller->thread, NULL, call_it, caller), 0);
-}
-
-static redlock_code outcome(struct caller *caller)
-{
-    pthread_join(caller->thread, NULL);
-    return caller->code;
+    *call = (struct call){.act = act, .client = client, .lease = lease};
+    call_begin(call);
 }
 
 /* Its call is in the mailbox: a thread that has begun sleeps nowhere else. */
-static bool waits(struct caller *caller)
+static bool waits(struct call *call)
 {
     char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&caller->id));
-    FILE *file = atomic_load(&caller->id) ? fopen(path, "re") : NULL;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&call->id));
+    FILE *file = atomic_load(&call->id) ? fopen(path, "re") : NULL;
     if (!file)
         return false;
     if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
@@ -131,13 +91,13 @@ static bool waits(struct caller *caller)
 
 /* Two upgrades while a quorum is hung: the one that came later is refused, the other is under
  * way. */
-static struct caller *two_upgrades(struct caller two[2], redlock_sync_lease *lease)
+static struct call *two_upgrades(struct call two[2], redlock_sync_lease *lease)
 {
     begin(&two[0], upgrade_it, NULL, lease);
     begin(&two[1], upgrade_it, NULL, lease);
     AWAIT(atomic_load(&two[0].done) || atomic_load(&two[1].done));
-    struct caller *refused = atomic_load(&two[0].done) ? &two[0] : &two[1];
-    assert_code(outcome(refused), REDLOCK_E_STATE);
+    struct call *refused = atomic_load(&two[0].done) ? &two[0] : &two[1];
+    assert_code(call_end(refused), REDLOCK_E_STATE);
     assert_says(refused->result.text, "one change at a time");
     return refused == two ? two + 1 : two;
 }
@@ -150,7 +110,7 @@ WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
     redlock_sync_lease *lease = take_alone(client, "let-in");
     redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     int64_t fence = redlock_sync_lease_fence(lease);
-    struct caller reader;
+    struct call reader;
     begin(&reader, take_it_shared, elsewhere, NULL);
     AWAIT(stats_now(elsewhere).waiting == 1);
     assert_writes(lease);
@@ -159,7 +119,7 @@ WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
     assert_says(result.text, "shared from now on");
     assert_true(result.granted >= 3);
     assert_reads(lease);
-    assert_code(outcome(&reader), REDLOCK_OK);
+    assert_code(call_end(&reader), REDLOCK_OK);
     assert_reads(reader.lease);
     assert_reads(lease);
     assert_int_equal(redlock_sync_lease_fence(lease), fence);
@@ -245,55 +205,33 @@ WITH_CLEAN_CLIENT(a_callback_cannot_wait_for_a_change)
 
 /* ---- Reading in other threads ---- */
 
-struct pause {
-    sem_t begun, end;
-};
-
-static void pause_inside(redlock *client, void *data)
-{
-    struct pause *pause = data;
-    (void)client;
-    sem_post(&pause->begun);
-    sem_wait(&pause->end);
-}
-
-static struct pause pause_of_loop;
-
-static redlock_code pause_loop(struct caller *caller)
-{
-    return redlock_sync_run(caller->client, pause_inside, &pause_of_loop);
-}
-
 static void look_inside(redlock *client, void *data)
 {
-    struct caller *caller = data;
+    struct call *call = data;
     (void)client;
-    caller->result.valid_ms = redlock_sync_lease_exclusive_for(caller->lease);
+    call->result.valid_ms = redlock_sync_lease_exclusive_for(call->lease);
 }
 
-static redlock_code look_at_it(struct caller *caller)
+static redlock_code look_at_it(struct call *call)
 {
-    return redlock_sync_run(caller->client, look_inside, caller);
+    return redlock_sync_run(call->client, look_inside, call);
 }
 
 /* The value that a thread reads when a change has begun. The change and the look wait together
  * until the background thread goes on, which starts both before it sends anything. */
 static int64_t exclusive_at_once(redlock_sync *client, redlock_sync_lease *lease,
-                                 redlock_code (*change)(struct caller *))
+                                 redlock_code (*change)(struct call *))
 {
-    struct caller pause, changes, look;
-    sem_init(&pause_of_loop.begun, 0, 0);
-    sem_init(&pause_of_loop.end, 0, 0);
-    begin(&pause, pause_loop, client, NULL);
-    sem_wait(&pause_of_loop.begun);
+    struct call changes, look;
+    struct pause pause;
+    pause_begin(&pause, client);
     begin(&changes, change, client, lease);
     AWAIT(waits(&changes));
     begin(&look, look_at_it, client, lease);
     AWAIT(waits(&look));
-    sem_post(&pause_of_loop.end);
-    assert_code(outcome(&pause), REDLOCK_OK);
-    assert_code(outcome(&changes), REDLOCK_OK);
-    assert_code(outcome(&look), REDLOCK_OK);
+    pause_end(&pause);
+    assert_code(call_end(&changes), REDLOCK_OK);
+    assert_code(call_end(&look), REDLOCK_OK);
     return look.result.valid_ms;
 }
 
@@ -448,7 +386,7 @@ WITH_CLEAN_CLIENT(a_hung_minority_is_not_waited_for)
 WITH_CLEAN_CLIENT(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
 {
     redlock_sync_lease *lease = take_alone(client, "hung");
-    struct caller downgrade, extend;
+    struct call downgrade, extend;
     cluster_do(&cluster, "pause 1 2 3");
     begin(&downgrade, downgrade_it, NULL, lease);
     AWAIT(redlock_sync_lease_exclusive_for(lease) == 0);
@@ -462,8 +400,8 @@ WITH_CLEAN_CLIENT(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
     assert_false(done);
     assert_code(again, REDLOCK_E_STATE);
     assert_code(up, REDLOCK_E_STATE);
-    assert_code(outcome(&downgrade), REDLOCK_OK);
-    assert_code(outcome(&extend), REDLOCK_OK);
+    assert_code(call_end(&downgrade), REDLOCK_OK);
+    assert_code(call_end(&extend), REDLOCK_OK);
     assert_reads(lease);
     give_back(lease);
 }
@@ -489,7 +427,7 @@ CASE(an_upgrade_without_a_quorum_changes_nothing)
     redlock_sync *client = open_patient(&cluster, 700);
     redlock_sync_lease *lease = take_shared(client, "no-quorum");
     redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
-    struct caller upgrade;
+    struct call upgrade;
     cluster_do(&cluster, "pause 1 2 3");
     begin(&upgrade, upgrade_it, NULL, lease);
     unsigned exclusive = 0;
@@ -497,7 +435,7 @@ CASE(an_upgrade_without_a_quorum_changes_nothing)
         done = atomic_load(&upgrade.done);
         exclusive += redlock_sync_lease_exclusive_for(lease) > 0;
     }
-    redlock_code code = outcome(&upgrade);
+    redlock_code code = call_end(&upgrade);
     int64_t valid = redlock_sync_lease_valid_for(lease);
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(code, REDLOCK_E_UNAVAILABLE);
@@ -513,9 +451,9 @@ CASE(an_upgrade_without_a_quorum_changes_nothing)
 WITH_CLEAN_CLIENT(one_upgrade_at_a_time)
 {
     redlock_sync_lease *lease = take_shared(client, "twice");
-    struct caller two[2], extend;
+    struct call two[2], extend;
     cluster_do(&cluster, "pause 1 2 3");
-    struct caller *upgrade = two_upgrades(two, lease);
+    struct call *upgrade = two_upgrades(two, lease);
     redlock_code down = redlock_sync_lease_downgrade(lease, NULL);
     begin(&extend, extend_it, NULL, lease);
     AWAIT(waits(&extend));
@@ -523,8 +461,8 @@ WITH_CLEAN_CLIENT(one_upgrade_at_a_time)
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(down, REDLOCK_E_STATE);
     assert_int_equal(exclusive, 0);
-    assert_code(outcome(upgrade), REDLOCK_OK);
-    assert_code(outcome(&extend), REDLOCK_OK);
+    assert_code(call_end(upgrade), REDLOCK_OK);
+    assert_code(call_end(&extend), REDLOCK_OK);
     assert_writes(lease);
     give_back(lease);
 }
@@ -532,15 +470,15 @@ WITH_CLEAN_CLIENT(one_upgrade_at_a_time)
 WITH_CLEAN_CLIENT(a_release_ends_a_change)
 {
     redlock_sync_lease *lease = take_shared(client, "released");
-    struct caller two[2], release;
+    struct call two[2], release;
     cluster_do(&cluster, "pause 1 2 3");
-    struct caller *upgrade = two_upgrades(two, lease);
+    struct call *upgrade = two_upgrades(two, lease);
     begin(&release, release_it, NULL, lease);
     AWAIT(redlock_sync_lease_valid_for(lease) == 0);
     AWAIT(waits(&release));
     cluster_do(&cluster, "resume 1 2 3");
-    assert_code(outcome(upgrade), REDLOCK_E_CANCELLED);
-    assert_code(outcome(&release), REDLOCK_OK);
+    assert_code(call_end(upgrade), REDLOCK_E_CANCELLED);
+    assert_code(call_end(&release), REDLOCK_OK);
     assert_int_equal(redlock_sync_lease_exclusive_for(lease), 0);
     redlock_sync_lease_free(lease);
 }
@@ -549,12 +487,12 @@ static void close_during_an_upgrade(int64_t patience_ms)
 {
     redlock_sync *client = open_on(&cluster);
     redlock_sync_lease *lease = take_shared(client, "closing");
-    struct caller two[2];
+    struct call two[2];
     cluster_do(&cluster, "pause 1 2 3");
-    struct caller *upgrade = two_upgrades(two, lease);
+    struct call *upgrade = two_upgrades(two, lease);
     int64_t since = now_us();
     redlock_sync_close(client, patience_ms);
-    redlock_code code = outcome(upgrade);
+    redlock_code code = call_end(upgrade);
     int64_t took = now_us() - since;
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(code, REDLOCK_E_CANCELLED);
@@ -572,12 +510,6 @@ CASE(closing_ends_an_upgrade)
 {
     close_during_an_upgrade(0);
     close_during_an_upgrade(300);
-}
-
-/* As if the masters had started long ago: the clocks of young ones are not believed by all. */
-static void make_them_old(void)
-{
-    cluster_tell_all(&cluster, "HSET redlock:clock s 0 q 0 h 1");
 }
 
 PROGRAM(.masters = 5, .begun = make_them_old)

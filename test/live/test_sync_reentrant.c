@@ -3,9 +3,6 @@
  * gives it back, whatever threads, masters or the client do meanwhile.
  * rule: T12, T13, T14, T15, T16, T17
  */
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
 
 #include "fixture.h"
@@ -90,105 +87,31 @@ static void close_other(redlock_sync *client)
     redlock_sync_free(client);
 }
 
-/* ---- The background thread, held up ---- */
-
-struct pause {
-    redlock_sync *client;
-    sem_t begun, end;
-    pthread_t thread;
-};
-
-static void pause_inside(redlock *client, void *data)
-{
-    struct pause *pause = data;
-    (void)client;
-    sem_post(&pause->begun);
-    sem_wait(&pause->end);
-}
-
-static void *run_pause(void *data)
-{
-    struct pause *pause = data;
-    return redlock_sync_run(pause->client, pause_inside, pause) ? pause : NULL;
-}
-
-static void begin_pause(struct pause *pause, redlock_sync *client)
-{
-    pause->client = client;
-    sem_init(&pause->begun, 0, 0);
-    sem_init(&pause->end, 0, 0);
-    assert_int_equal(pthread_create(&pause->thread, NULL, run_pause, pause), 0);
-    sem_wait(&pause->begun);
-}
-
-static void end_pause(struct pause *pause)
-{
-    void *failed;
-    sem_post(&pause->end);
-    pthread_join(pause->thread, &failed);
-    assert_null(failed);
-}
-
 /* ---- A call in a thread of its own ---- */
 
-struct caller {
-    redlock_code (*call)(struct caller *caller);
-    redlock_sync *client;
-    redlock_sync_lease *lease;
-    const char *name;
-    redlock_code code;
-    pthread_barrier_t *start; /* may be NULL */
-    pthread_t thread;
-};
-
-static redlock_code enter_it(struct caller *caller)
+static redlock_code enter_it(struct call *call)
 {
     redlock_lease_options options = again(10000);
-    return redlock_sync_acquire(caller->client, &caller->lease, caller->name, &options, NULL);
+    return redlock_sync_acquire(call->client, &call->lease, call->name, &options, NULL);
 }
 
-static redlock_code release_it(struct caller *caller)
+static redlock_code free_it(struct call *call)
 {
-    return redlock_sync_lease_release(caller->lease, NULL);
-}
-
-static redlock_code free_it(struct caller *caller)
-{
-    redlock_sync_lease_free(caller->lease);
+    redlock_sync_lease_free(call->lease);
     return REDLOCK_OK;
 }
 
-static void *call_it(void *data)
+static redlock_code count_it(struct call *call)
 {
-    struct caller *caller = data;
-    if (caller->start)
-        pthread_barrier_wait(caller->start);
-    caller->code = caller->call(caller);
-    return NULL;
+    return (redlock_code)count_of(call->client, call->name);
 }
 
-static void begin(struct caller *caller)
-{
-    assert_int_equal(pthread_create(&caller->thread, NULL, call_it, caller), 0);
-}
-
-static redlock_code outcome(struct caller *caller)
-{
-    pthread_join(caller->thread, NULL);
-    return caller->code;
-}
-
-static redlock_code count_it(struct caller *caller)
-{
-    return (redlock_code)count_of(caller->client, caller->name);
-}
-
-static redlock_code elsewhere(redlock_code (*call)(struct caller *), redlock_sync *client,
+static redlock_code elsewhere(redlock_code (*act)(struct call *), redlock_sync *client,
                               const char *name, redlock_sync_lease *lease)
 {
-    struct caller caller = {.call = call, .client = client, .name = name, .lease = lease};
-    begin(&caller);
-    return outcome(&caller);
+    struct call call = {.act = act, .client = client, .name = name, .lease = lease};
+    call_begin(&call);
+    return call_end(&call);
 }
 
 /* ---- In and out ---- */
@@ -373,9 +296,9 @@ WITH_CLEAN_CLIENT(others_are_kept_out)
 
 WITH_CLEAN_CLIENT(a_new_thread_is_not_the_one_that_ended)
 {
-    struct caller owner = {.call = enter_it, .client = client, .name = "ended"};
-    begin(&owner);
-    assert_code(outcome(&owner), REDLOCK_OK);
+    struct call owner = {.act = enter_it, .client = client, .name = "ended"};
+    call_begin(&owner);
+    assert_code(call_end(&owner), REDLOCK_OK);
     for (int i = 0; i < 20; i++)
         assert_code(elsewhere(enter_it, client, "ended", NULL), REDLOCK_E_HELD);
     refuse(client, "ended", REDLOCK_E_HELD, "");
@@ -418,7 +341,7 @@ WITH_CLEAN_CLIENT(it_asks_nobody)
     AWAIT(cluster_holders(&cluster, "quiet", redlock_sync_lease_token(lease)) == 5);
     redlock_stats before = stats_now(client);
     struct pause pause;
-    begin_pause(&pause, client);
+    pause_begin(&pause, client);
     int64_t since = now_ns();
     for (int i = 0; i < TIMES; i++) {
         if (redlock_sync_acquire(client, &inner, "quiet", &options, NULL) || inner != lease ||
@@ -433,7 +356,7 @@ WITH_CLEAN_CLIENT(it_asks_nobody)
         if (count_of(client, "quiet") != 1)
             fail_msg("counted, at %d", i);
     print_message("hold count: %.0f ns\n", (double)(now_ns() - since) / TIMES);
-    end_pause(&pause);
+    pause_end(&pause);
     redlock_stats after = stats_now(client);
     assert_int_equal(after.acquired, before.acquired);
     assert_int_equal(after.rounds, before.rounds);
@@ -514,7 +437,7 @@ WITH_CLEAN_CLIENT(within_its_margin_the_count_is_0)
     options.margin_ms = MARGIN_MS;
     redlock_sync_lease *lease = take(client, "nearly", &options);
     struct pause pause;
-    begin_pause(&pause, client);
+    pause_begin(&pause, client);
     unsigned held = 1;
     int64_t before = 0, after = 0;
     bool too_late = false;
@@ -524,7 +447,7 @@ WITH_CLEAN_CLIENT(within_its_margin_the_count_is_0)
         after = redlock_sync_lease_valid_for(lease);
         too_late |= held && before <= MARGIN_MS;
     }
-    end_pause(&pause);
+    pause_end(&pause);
     assert_false(too_late);
     assert_true(after <= MARGIN_MS);
     redlock_sync_lease_free(lease);
@@ -603,7 +526,7 @@ static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
     options.margin_ms = margin_ms;
     lease = take(client, "margin", &options);
     struct pause pause;
-    begin_pause(&pause, client);
+    pause_begin(&pause, client);
     redlock_code code = REDLOCK_OK;
     int64_t before = 0, after = 0;
     bool too_late = false;
@@ -615,7 +538,7 @@ static void until_its_margin(int64_t ttl_ms, int64_t margin_ms, int64_t margin)
         if (!code)
             redlock_sync_lease_free(inner);
     }
-    end_pause(&pause);
+    pause_end(&pause);
     assert_false(too_late);
     assert_code(code, REDLOCK_E_EXPIRED);
     assert_says(result.text, "within its margin");
@@ -643,12 +566,12 @@ WITH_CLEAN_CLIENT(a_release_after_its_end_says_so)
     inner = take(client, "over", &options);
     assert_ptr_equal(inner, lease);
     struct pause pause;
-    begin_pause(&pause, client);
+    pause_begin(&pause, client);
     AWAIT(redlock_sync_lease_valid_for(lease) == 0);
     redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     assert_code(redlock_sync_lease_release(inner, &result), REDLOCK_E_GONE);
     assert_says(result.text, "before its validity ended");
-    end_pause(&pause);
+    pause_end(&pause);
     redlock_sync_lease_free(inner);
     redlock_sync_lease_free(lease);
     AWAIT(cluster_keys(&cluster) == 0);
@@ -897,18 +820,18 @@ WITH_CLEAN_CLIENT(two_releases_at_once)
     for (int i = 0; i < 200; i++) {
         redlock_sync_lease *lease = enter(client, "at-once");
         enter(client, "at-once");
-        struct caller two[2] = {{.call = release_it, .lease = lease, .start = &start},
-                                {.call = release_it, .lease = lease, .start = &start}};
-        begin(&two[0]);
-        begin(&two[1]);
-        assert_code(outcome(&two[0]), REDLOCK_OK);
-        assert_code(outcome(&two[1]), REDLOCK_OK);
+        struct call two[2] = {{.act = release_it, .lease = lease, .start = &start},
+                              {.act = release_it, .lease = lease, .start = &start}};
+        call_begin(&two[0]);
+        call_begin(&two[1]);
+        assert_code(call_end(&two[0]), REDLOCK_OK);
+        assert_code(call_end(&two[1]), REDLOCK_OK);
         assert_int_equal(redlock_sync_lease_valid_for(lease), 0);
-        two[0].call = two[1].call = free_it;
-        begin(&two[0]);
-        begin(&two[1]);
-        outcome(&two[0]);
-        outcome(&two[1]);
+        two[0].act = two[1].act = free_it;
+        call_begin(&two[0]);
+        call_begin(&two[1]);
+        call_end(&two[0]);
+        call_end(&two[1]);
     }
     pthread_barrier_destroy(&start);
 }
@@ -991,12 +914,6 @@ CASE(a_ninth_thread_frees_for_eight_that_nest)
     assert_int_equal(desk.freed, NESTERS * ROUNDS);
     AWAIT(cluster_keys(&cluster) == 0);
     close_clean(desk.client, &cluster);
-}
-
-/* As if the masters had started long ago: the clocks of young ones are not believed by all. */
-static void make_them_old(void)
-{
-    cluster_tell_all(&cluster, "HSET redlock:clock s 0 q 0 h 1");
 }
 
 PROGRAM(.masters = 5, .begun = make_them_old)
