@@ -72,14 +72,14 @@ static pid_t quiet_fork(void)
 static void expect_nothing_in_child(pid_t (*make)(void))
 {
     struct take take;
-    redlock_lease_options terms = lease_terms(3000, 0);
+    redlock_lease_options terms = lease_terms(2000, 0);
     assert_code(take_lock(&take, &user, "inherited", &terms), REDLOCK_OK);
     AWAIT(&user, cluster_holders(&cluster, "inherited", redlock_lease_token(take.lease)) == 5);
     pid_t child = make();
     if (child == 0)
         in_child(&take);
     expect_success(child);
-    int64_t end = now_us() + 4000000; /* longer than the ttl */
+    int64_t end = now_us() + 2500000; /* longer than the ttl */
     while (user_step(&user, end))
         assert_true(redlock_lease_valid_for(take.lease) > 0);
     assert_int_equal(cluster_holders(&cluster, "inherited", redlock_lease_token(take.lease)), 5);

@@ -418,7 +418,7 @@ CASE_WITH(test_a_candidate_is_freed_in_its_callback, pair_join, pair_leave)
 
 /* ---- masters that go and come --------------------------------------------------------------- */
 
-SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = 3000)
+SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = TTL)
 {
     struct user user;
     struct take leader;

@@ -22,7 +22,7 @@
 static struct take takes[LEASES];
 static int64_t ends[LEASES]; /* us of CLOCK_BOOTTIME */
 static int64_t smallest, largest;
-static unsigned leases = LEASES, tries = 5, other_tries = 1;
+static unsigned leases = LEASES, tries = 3, other_tries = 1;
 
 static void read_how_long(void)
 {
