@@ -150,6 +150,10 @@ struct redlock {
     bool has_waited;       /* there is a notification connection, or there was one */
     uint32_t unsubscribed; /* a bit for each master on which subscribing failed at once */
     char *logged[REDLOCK_MASTERS_MAX]; /* the last line in the log about each master */
+    struct {                           /* what others count on, as it was logged; 0: like us */
+        unsigned spare;
+        int64_t max_ttl_ms;
+    } unlike;
     struct randomness_store random;
     unsigned process; /* the process that opened the client */
 

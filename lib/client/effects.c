@@ -70,5 +70,8 @@ void effects_emit(void *shell, const struct effect *effect)
     case EFFECT_NOTICE:
         note_change(client, effect->master);
         break;
+    case EFFECT_LISTS:
+        nodes_note_lists(client);
+        break;
     }
 }

@@ -153,3 +153,50 @@ void __attribute__((cold)) nodes_note_change(redlock *client, unsigned master)
     log_master(client, master);
     client->changed |= client->on_node ? 1U << master : 0;
 }
+
+/* ---- clients that count otherwise --------------------------------------------- */
+
+static void log_spare(redlock *client, const struct told_list *theirs)
+{
+    unsigned ours = client->config.spare, least = theirs->spare < ours ? theirs->spare : ours;
+    unsigned quorum = quorum_of(client->masters, least);
+    client_log(client, REDLOCK_LOG_WARNING,
+               "other clients of the fleet have spare %u, this one %u: two quorums may share only "
+               "2 x %u - %u = %u masters, so %u may be wrong. Give all clients one spare",
+               theirs->spare, ours, quorum, client->masters, 2 * quorum - client->masters, least);
+}
+
+/* How long a master abstains that has forgotten all leases. */
+static long long abstains_ms(const redlock *client, int64_t max_ttl_ms)
+{
+    usec drift = quorum_drift(MS(max_ttl_ms), client->config.drift_ppm);
+    return max_ttl_ms + drift / 1000 + client->config.skew_ms;
+}
+
+static void log_max_ttl(redlock *client, const struct told_list *theirs)
+{
+    int64_t ours = client->config.max_ttl_ms, their = theirs->max_ttl_ms;
+    int64_t least = their < ours ? their : ours, most = their < ours ? ours : their;
+    client_log(
+        client, REDLOCK_LOG_WARNING,
+        "other clients of the fleet have max_ttl_ms %lld, this one %lld: a master that restarts "
+        "may abstain for %lld ms, not %lld. Give all clients one max_ttl",
+        (long long)their, (long long)ours, abstains_ms(client, least), abstains_ms(client, most));
+}
+
+void __attribute__((cold)) nodes_note_lists(redlock *client)
+{
+    struct told_list theirs;
+    if (!engine_unlike_list(client->engine, &theirs))
+        theirs = (struct told_list){0};
+    bool is_logged =
+        theirs.spare == client->unlike.spare && theirs.max_ttl_ms == client->unlike.max_ttl_ms;
+    client->unlike.spare = theirs.spare;
+    client->unlike.max_ttl_ms = theirs.max_ttl_ms;
+    if (is_logged || !theirs.masters)
+        return;
+    if (theirs.spare != client->config.spare)
+        log_spare(client, &theirs);
+    if (theirs.max_ttl_ms != client->config.max_ttl_ms)
+        log_max_ttl(client, &theirs);
+}

@@ -14,5 +14,7 @@ redlock_stats stats_collect(const redlock *client);
 
 /* Logs that a master has changed its state, and notes it for on_node. */
 void nodes_note_change(redlock *client, unsigned master);
+/* Masters have told of the lists of others. */
+void nodes_note_lists(redlock *client);
 
 #endif

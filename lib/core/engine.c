@@ -455,6 +455,11 @@ bool engine_other_list(const struct engine *e, struct told_list *list, unsigned 
     return agreement_other(e, list, master);
 }
 
+bool engine_unlike_list(const struct engine *e, struct told_list *list)
+{
+    return agreement_unlike(e, list);
+}
+
 bool engine_is_busy(const struct engine *e)
 {
     return e->busy.count || e->held.count || e->abandoned || !e->ready_told || tasks_are_busy(e);

@@ -65,6 +65,8 @@ enum cause engine_readiness(const struct engine *engine, usec now);
 /* The list of other clients for which ours may not be used, and the master that told it; false:
  * ours may.  The texts stay until the next step. */
 bool engine_other_list(const struct engine *engine, struct told_list *list, unsigned *master);
+/* See agreement_unlike(); as above. */
+bool engine_unlike_list(const struct engine *engine, struct told_list *list);
 /* True if anything but idle connections is under way. */
 bool engine_is_busy(const struct engine *engine);
 /* The number of releases that are not yet confirmed. */

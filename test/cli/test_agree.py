@@ -142,6 +142,20 @@ class Accepted(Lists):
             self.run_once(self.of(1, 2, 3, 4, 5, 6), status=0)
         self.goes_on(holder, more)
 
+    def test_other_counts(self):
+        """A client with another spare or max_ttl is warned, once."""
+        five = 1, 2, 3, 4, 5
+        holder = self.hold(self.of(*five), masters=5)
+        for more, told in (({"REDLOCK_SPARE": "1"}, "have spare 0, this one 1: two quorums may share only "
+                                                    "2 x 3 - 5 = 1 masters, so 0 may be wrong."),
+                           ({"REDLOCK_MAX_TTL": "60s"}, "have max_ttl_ms 30000, this one 60000: a master "
+                                                        "that restarts may abstain for 31302 ms, not "
+                                                        "61602."), ({}, "")):
+            err = self.run_once(self.of(*five, **more), "--verbose", status=0).err
+            self.assertEqual(err.count("other clients of the fleet have"), len(more), err)
+            self.assertIn(told, err)
+        self.goes_on(holder)
+
     def test_two_fleets(self):
         holder = self.hold(self.of(1, 2, 3, 4, 5), masters=5)
         for _ in range(3):

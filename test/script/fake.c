@@ -425,6 +425,8 @@ static void emit(void *shell, const struct effect *effect)
         fake->closed = true;
         fake_note(fake, "closed");
         break;
+    case EFFECT_LISTS:
+        break;
     case EFFECT_NOTICE:
         on_notice(fake, effect->master);
         break;

@@ -170,8 +170,8 @@ static void acts(struct fake *fake, const struct effect *effect)
     else if (effect->kind == EFFECT_SEND && effect->request->tag.claim)
         actor = asker(fake, effect->request->tag.claim);
     else if (effect->kind != EFFECT_DISCONNECT && effect->kind != EFFECT_UNSUBSCRIBE &&
-             effect->kind != EFFECT_NOTICE && effect->kind != EFFECT_READY &&
-             effect->kind != EFFECT_CLOSED)
+             effect->kind != EFFECT_NOTICE && effect->kind != EFFECT_LISTS &&
+             effect->kind != EFFECT_READY && effect->kind != EFFECT_CLOSED)
         return;
     step.acted = true;
     if (actor)

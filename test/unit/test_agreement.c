@@ -260,6 +260,55 @@ CASE_HERE(another_longest_ttl_is_no_other_list)
     assert_int_equal(client(), GOES_ON);
 }
 
+static bool is_told_unlike(unsigned spare, int64_t max_ttl_ms)
+{
+    struct told_list list;
+    return agreement_unlike(&fake.engine, &list) && list.spare == spare &&
+           list.max_ttl_ms == max_ttl_ms;
+}
+
+CASE_HERE(lists_of_our_masters_that_count_otherwise_are_known)
+{
+    struct told_list list;
+    begin_greeted(5, 0);
+    tell_all('>', "1234", 0);
+    assert_false(agreement_unlike(&fake.engine, &list));
+    core_tear_down(NULL);
+    begin_greeted(5, 0);
+    tell_all('>', "123456", 0);
+    assert_false(agreement_unlike(&fake.engine, &list));
+    core_tear_down(NULL);
+    begin_greeted(5, 0);
+    open_word();
+    put_list('=', "12345", 0);
+    answer_word(1);
+    assert_false(agreement_unlike(&fake.engine, &list));
+    open_word();
+    put_list('<', "12345", 1);
+    put_list('<', "12345", 2);
+    put_list('<', "1234", 2);
+    answer_word(2);
+    assert_true(is_told_unlike(2, 30000));
+    open_word();
+    put("< 1 1 1 3 0 60000 5 web\n");
+    for (unsigned server = 1; server <= 5; server++)
+        put_process(server);
+    put_list('<', "12345", 3);
+    answer_word(3);
+    assert_true(is_told_unlike(0, 60000));
+    assert_int_equal(client(), GOES_ON);
+}
+
+CASE_HERE(a_liar_alone_tells_of_no_other_count)
+{
+    struct told_list list;
+    begin_greeted(5, 1);
+    tell(1, '<', "12345", 0);
+    assert_false(agreement_unlike(&fake.engine, &list));
+    tell(2, '>', "12345", 0);
+    assert_true(is_told_unlike(0, 30000));
+}
+
 /* ---- by processes: {1, 2, 3, 4, 6} beside ours of 1 to 5 ----------------------------------- */
 
 /* Some time after the hello of all. */

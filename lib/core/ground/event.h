@@ -446,7 +446,8 @@ enum effect_kind {
     EFFECT_TELL_TASK,   /* task has news: fetch it with task_tell() */
     EFFECT_READY,       /* every master was reached or tried: engine_readiness() */
     EFFECT_CLOSED,      /* EVENT_CLOSE is done: no release that is owed is waited for */
-    EFFECT_NOTICE       /* the master's state has changed: for the log */
+    EFFECT_NOTICE,      /* the master's state has changed: for the log */
+    EFFECT_LISTS        /* masters have told of other lists, or do so no more: for the log */
 };
 
 struct effect {

@@ -358,20 +358,14 @@ static void hear_answer(struct engine *e, struct lease *lease, unsigned master,
         recording_take(e, lease, master, reply);
 }
 
-static __attribute__((cold, noinline)) void note_broken(struct lease *lease, unsigned master,
-                                                        const struct reply *reply)
+static __attribute__((cold, noinline)) void note_odd(struct lease *lease, unsigned master,
+                                                     const struct reply *reply, bool broken)
 {
     struct round *round = lease_round(lease);
-    if (round && reply->tag.round == round->number)
-        round->ballots[master].broken = true;
-}
-
-static __attribute__((cold, noinline)) void note_uncounted(struct lease *lease,
-                                                           const struct reply *reply)
-{
-    struct round *round = lease_round(lease);
-    if (round && reply->tag.round == round->number)
-        round->uncounted = true;
+    if (!round || reply->tag.round != round->number)
+        return;
+    round->ballots[master].broken |= broken;
+    round->uncounted |= reply->uncounted;
 }
 
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
@@ -391,10 +385,8 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     fencing_notice(e, lease, master);
     if (lease->claim == claim) {
         hear_answer(e, lease, master, reply);
-        if (broken)
-            note_broken(lease, master, reply);
-        if (reply->uncounted)
-            note_uncounted(lease, reply);
+        if (broken || reply->uncounted)
+            note_odd(lease, master, reply, broken);
         releasing_follow_the_ledger(e, lease);
         weigh(e, lease);
         if (!goes_on(lease, state, question))

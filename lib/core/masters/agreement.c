@@ -357,6 +357,34 @@ bool agreement_other(const struct engine *e, struct told_list *list, unsigned *m
     return true;
 }
 
+static bool asks_for_more(const struct told_list *a, const struct told_list *b)
+{
+    return a->max_ttl_ms != b->max_ttl_ms ? a->max_ttl_ms > b->max_ttl_ms : a->spare > b->spare;
+}
+
+static bool is_unlike(const struct engine *e, const struct other *other)
+{
+    bool is_ours =
+        other->listed == (1U << e->config.masters) - 1 && other->list.masters == e->config.masters;
+    return is_ours && other->before + other->behind > e->config.spare;
+}
+
+bool agreement_unlike(const struct engine *e, struct told_list *list)
+{
+    struct other other = {0};
+    *list = (struct told_list){0};
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct slice text = text_of(e, i);
+        while (told_list_next(&text, &other.list)) {
+            other = (struct other){.list = other.list};
+            gather(e, &other);
+            if (is_unlike(e, &other) && asks_for_more(&other.list, list))
+                *list = other.list;
+        }
+    }
+    return list->masters != 0;
+}
+
 /* ---- a saying is a lease --------------------------------------------------------------- */
 
 bool agreement_holds_on_looking(const struct engine *e, unsigned master)

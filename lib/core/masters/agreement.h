@@ -38,5 +38,8 @@ static inline bool agreement_holds(const struct engine *engine, unsigned master)
 }
 /* The list for which ours is refused, and the master that tells it; false: ours is not refused. */
 bool agreement_other(const struct engine *engine, struct told_list *list, unsigned *master);
+/* The list of others with our masters but other spare votes, or another max_ttl; of several that
+ * with the most.  False: no more masters tell of one than may be wrong. */
+bool agreement_unlike(const struct engine *engine, struct told_list *list);
 
 #endif

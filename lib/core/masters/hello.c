@@ -193,9 +193,12 @@ static void hear_agree(struct engine *e, unsigned index, const struct reply *rep
         return;
     }
     struct slice lists = {0};
+    bool told = e->in_question;
     agreement_hear(e, index, reply->tag.sent_at,
                    reply->answer == ANSWER_YES ? reply->lists : lists);
     master_judge_list(e);
+    if (told || e->in_question)
+        engine_emit(e, EFFECT_LISTS, index, NULL);
     if (master_is_up(master))
         master_watch(e, master); /* it is asked more often while lists differ */
 }
