@@ -34,7 +34,7 @@ fail() {
 
 # take_edit COPY WHAT WITH AFTER: false if the file has no such place, or another one could be meant.
 take_edit() {
-    local text before rest
+    local text before until rest
     text=$(<"$1") before=''
     if [[ $4 == everywhere ]]; then
         printf '%s\n' "${text//"$2"/"$3"}" >"$1"
@@ -44,11 +44,12 @@ take_edit() {
     if [[ $4 ]]; then
         [[ $text == *"$4"* ]] || return
         before=${text%%"$4"*}$4
-        text=${text#"$before"}
+        text=${text:${#before}}
     fi
-    rest=${text#*"$2"}
-    [[ $rest != "$text" ]] && [[ $4 || $rest != *"$2"* ]] || return
-    printf '%s\n' "$before${text%%"$2"*}$3$rest" >"$1"
+    until=${text%%"$2"*} # ${text#*"$2"} looks at the text anew for each of its letters
+    rest=${text:${#until}+${#2}}
+    [[ $until != "$text" ]] && [[ $4 || $rest != *"$2"* ]] || return
+    printf '%s\n' "$before$until$3$rest" >"$1"
 }
 
 # edit_copies NAME FOLDER: the files that it breaks, edited, are $copies; says why not.
