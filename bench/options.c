@@ -27,6 +27,7 @@ static const char help[] =
     "  --pairs N        do exactly N pairs, without warm-up, instead of --seconds\n"
     "  --ttl MS         of each lease (10000); renew: see --leases\n"
     "  --spare F        votes: the quorum is (N + F + 2) / 2 (0)\n"
+    "  --fleet NAME     the clients of it compare their masters (none)\n"
     "  --descriptor     our clients show a descriptor, which the loop watches; else they\n"
     "                   are a part of the loop, which is libev's\n"
     "  --request-timeout MS  for each master (the library's own choice)\n"
@@ -37,7 +38,7 @@ static const char help[] =
     "  --shared N       pairs: of N names, the same for every process that is run so;\n"
     "                   each waits until it is its turn\n"
     "  --leases N       renew, closing: leases held at once (1000); local-queue: waiters;\n"
-    "                   storm: clients\n"
+    "                   storm, idle: clients\n"
     "  --workers N      handoff, turns, permits: processes that want it (8)\n"
     "  --permits K      permits, pairs: one of K permits of each name\n"
     "  --readers N      turns: processes that share it (all but one)\n"
@@ -69,6 +70,7 @@ enum {
     FENCE,
     READ,
     SPARE,
+    FLEET,
     DESCRIPTOR,
     SHARED,
     LEASES,
@@ -97,6 +99,7 @@ static const struct option known[] = {{"nodes", required_argument, NULL, NODES},
                                       {"fence", no_argument, NULL, FENCE},
                                       {"read", no_argument, NULL, READ},
                                       {"spare", required_argument, NULL, SPARE},
+                                      {"fleet", required_argument, NULL, FLEET},
                                       {"descriptor", no_argument, NULL, DESCRIPTOR},
                                       {"shared", required_argument, NULL, SHARED},
                                       {"leases", required_argument, NULL, LEASES},
@@ -172,6 +175,9 @@ static void take(struct options *options, int option, const char *text)
         break;
     case SPARE:
         options->spare = (unsigned)number(text, 0, 14);
+        break;
+    case FLEET:
+        options->fleet = text;
         break;
     case DESCRIPTOR:
         options->descriptor = true;

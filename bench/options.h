@@ -22,13 +22,14 @@ struct options {
     int64_t ttl_ms, max_ttl_ms;
     int64_t request_timeout_ms; /* 0: the library's own choice */
     unsigned spare;             /* votes */
+    const char *fleet;          /* whose clients compare their masters; NULL: none */
     bool descriptor;            /* of our clients, which the loop watches */
     unsigned names;             /* in each lease */
     unsigned name_size;         /* bytes of each */
     unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */
     bool fence;              /* pairs: with a fencing token */
     bool reads;              /* pairs: with its names shared */
-    unsigned leases;         /* renew: held at once; local-queue: waiters; storm: clients */
+    unsigned leases;         /* renew: held at once; local-queue: waiters; storm, idle: clients */
     unsigned workers;        /* handoff, turns: processes */
     unsigned permits;        /* pairs, permits: of each name; 0: the name itself */
     unsigned readers;        /* turns: processes that share the name */

@@ -26,25 +26,32 @@ struct storm {
 
 /* ---- the masters ---- */
 
-static double number_after(const char *text, const char *word)
+static double number_after(const char *text, const char *line, const char *word)
 {
-    const char *at = strstr(text, word);
+    const char *begins = strstr(text, line), *at = begins ? strstr(begins, word) : NULL;
     return at ? atof(at + strlen(word)) : 0;
 }
 
-/* Seconds of all masters together so far. */
-static double masters_cpu(const struct cluster *cluster)
+/* Of all masters together so far: the figures behind `word` in two lines of INFO. */
+static double masters_sum(const struct cluster *cluster, const char *info, const char *const *lines,
+                          const char *word)
 {
     double sum = 0;
     for (unsigned i = 0; i < cluster->count; i++) {
-        redisReply *reply = cluster_ask(cluster, i, "INFO cpu");
-        if (reply && reply->str)
-            sum += number_after(reply->str, "used_cpu_sys:") +
-                   number_after(reply->str, "used_cpu_user:");
+        redisReply *reply = cluster_ask(cluster, i, info);
+        for (unsigned j = 0; reply && reply->str && j < 2; j++)
+            sum += number_after(reply->str, lines[j], word);
         if (reply)
             freeReplyObject(reply);
     }
     return sum;
+}
+
+/* Seconds. */
+static double masters_cpu(const struct cluster *cluster)
+{
+    static const char *const lines[] = {"used_cpu_sys", "used_cpu_user"};
+    return masters_sum(cluster, "INFO cpu", lines, ":");
 }
 
 /* How many connections the masters have closed. */
@@ -149,6 +156,39 @@ static void run_storm(void *self, double warm, double seconds, struct result *re
     result_fact(result, "client_us_per_connection", (result->user + result->system) * each);
 }
 
+/* ---- clients that only stay connected ---- */
+
+struct costs {
+    double cpu_s, bytes, calls, calls_us; /* of all masters */
+};
+
+static struct costs costs_so_far(const struct cluster *cluster)
+{
+    static const char *const net[] = {"total_net_input_bytes", "total_net_output_bytes"};
+    static const char *const scripts[] = {"cmdstat_evalsha:", "cmdstat_eval:"};
+    return (struct costs){.cpu_s = masters_cpu(cluster),
+                          .bytes = masters_sum(cluster, "INFO stats", net, ":"),
+                          .calls = masters_sum(cluster, "INFO commandstats", scripts, "calls="),
+                          .calls_us = masters_sum(cluster, "INFO commandstats", scripts, "usec=")};
+}
+
+static void run_idle(void *self, double warm, double seconds, struct result *result)
+{
+    struct storm *storm = self;
+    user_run_for(&storm->users[0], warm);
+    struct costs before = costs_so_far(storm->cluster);
+    user_run_for(&storm->users[0], seconds);
+    struct costs now = costs_so_far(storm->cluster);
+    double minute = 60 / seconds / storm->cluster->count;
+    result->seconds = seconds;
+    result_fact(result, "clients", storm->clients);
+    result_fact(result, "master_ms_per_minute", (now.cpu_s - before.cpu_s) * 1e3 * minute);
+    result_fact(result, "master_scripts_ms_per_minute",
+                (now.calls_us - before.calls_us) / 1e3 * minute);
+    result_fact(result, "master_scripts_per_minute", (now.calls - before.calls) * minute);
+    result_fact(result, "master_bytes_per_minute", (now.bytes - before.bytes) * minute);
+}
+
 static unsigned clients_at_once(const struct options *options, const struct cluster *cluster)
 {
     struct rlimit files;
@@ -192,4 +232,11 @@ const struct scenario storm_scenario = {
     .summary = "--leases clients that lose all connections at once, and connect again",
     .open = open_storm,
     .run = run_storm,
+    .close = close_storm};
+
+const struct scenario idle_scenario = {
+    .name = "idle",
+    .summary = "--leases clients that only stay connected: what they cost each master a minute",
+    .open = open_storm,
+    .run = run_idle,
     .close = close_storm};

@@ -24,8 +24,8 @@ COMPARED = ("pairs_per_s", "p50", "p99", "cpu_us_per_pair", "masters_us_per_pair
 
 # Rounds A B B A of each comparison: quick, whole.
 ROUNDS = {"floors": (3, 12), "peers": (1, 3), "handoffs": (2, 4), "troubles": (2, 4), "fences": (2, 6),
-          "spare": (1, 4), "readers": (1, 4), "permits": (2, 4), "loops": (2, 8), "masters": (1, 3),
-          "open": (1, 3), "extremes": (1, 2),
+          "spare": (1, 4), "fleet": (2, 8), "readers": (1, 4), "permits": (2, 4), "loops": (2, 8),
+          "masters": (1, 3), "open": (1, 3), "extremes": (1, 2),
           "commands": (20, 100)}
 
 
@@ -253,6 +253,18 @@ class Suite:
         self.say(group)
         self.interleave(group, [self.crowd(name, 8, [*shared, *more]) for name, more in settings],
                         self.rounds["spare"])
+
+    def fleet(self):
+        """The cost of a fleet, whose clients compare their masters."""
+        settings = ("no fleet", []), ("a fleet", ["--fleet", "bench"])
+        for c in (1, 256):
+            self.say(f"a fleet at c = {c}")
+            self.interleave(f"fleet, c = {c}", [self.bench("pairs", c, name=name, more=more)
+                                                for name, more in settings], self.rounds["fleet"])
+        for name, more in settings:  # each looks 10 s after it has connected, and then once a minute
+            self.say(f"200 clients that are idle: {name}")
+            self.single("fleet, 200 clients", name, ["--leases", "200", "--warm", "15", "--seconds",
+                                                     "20" if self.quick else "60", *more, "idle"], 200)
 
     def readers(self):
         """Sharing a name beside having it alone, and how many readers a name carries."""
@@ -489,7 +501,7 @@ class Suite:
     def run(self, only):
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
                  "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences,
-                 "spare": self.spare, "readers": self.readers, "permits": self.permits,
+                 "spare": self.spare, "fleet": self.fleet, "readers": self.readers, "permits": self.permits,
                  "loops": self.loops, "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "commands": self.commands, "storms": self.storms,
