@@ -22,6 +22,7 @@ static const char global_help[] =
     "  list    show all holders and waiters\n"
     "  break   take a lock away from its holder\n"
     "  nodes   check each master, with advice\n"
+    "  masters show which lists of masters are in use\n"
     "  elect   run a command while leading, and announce a value\n"
     "  leader  print the announcement of the leader\n"
     "  barrier wait until all parties have arrived\n"
@@ -54,11 +55,12 @@ static const char global_help[] =
     "Durations D have a unit: 250ms, 10s, 5m, 2h. All clients of the same masters\n"
     "need the same list (see --fleet), --max-ttl and --spare: `man redlock`.\n"
     "\n"
-    "Exit status: 0 done, 1 nobody leads (`leader`), or you said no (`break`), 64\n"
-    "usage, 69 no quorum of masters, 70 internal error, 74 stdout cannot be written,\n"
-    "75 somebody else has the lock (`barrier`: not passed, `latch`: not open), 76 the\n"
-    "lock was lost, or the latch, 78 the list of masters or the file of settings is\n"
-    "wrong, 128+N ended by signal N; otherwise `run` exits as the command did.\n"
+    "Exit status: 0 done, 1 nobody leads (`leader`), lists differ (`masters`), or you\n"
+    "said no (`break`), 64 usage, 69 no quorum of masters, 70 internal error, 74\n"
+    "stdout cannot be written, 75 somebody else has the lock (`barrier`: not passed,\n"
+    "`latch`: not open), 76 the lock was lost, or the latch, 78 the list of masters or\n"
+    "the file of settings is wrong, 128+N ended by signal N; otherwise `run` exits as\n"
+    "the command did.\n"
     "\n"
     "Example:\n"
     "  redlock --nodes redis://a,redis://b,redis://c run nightly -- ./report.sh\n";
@@ -72,6 +74,7 @@ static const struct command commands[] = {
     {"list", FOR_LIST, perform_list, list_help},
     {"break", FOR_BREAK, perform_break, break_help},
     {"nodes", FOR_NODES, perform_nodes, nodes_help},
+    {"masters", FOR_MASTERS, perform_masters, masters_help},
     {"elect", FOR_ELECT, perform_run, elect_help},
     {"leader", FOR_LEADER, perform_leader, leader_help},
     {"barrier", FOR_BARRIER, perform_barrier, barrier_help},

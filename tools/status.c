@@ -3,11 +3,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "answer.h"
 #include "commands.h"
 #include "crowds.h"
+#include "duration.h"
 #include "failure.h"
 #include "say.h"
 #include "session.h"
@@ -74,26 +74,18 @@ static bool is_news(const struct question *question)
            memcmp(question->told.bytes, question->mark.bytes, question->mark.length) != 0;
 }
 
-static void show_time(struct text *out)
-{
-    char now[16];
-    struct tm parts;
-    time_t seconds = time(NULL);
-    if (localtime_r(&seconds, &parts) && strftime(now, sizeof now, "%H:%M:%S ", &parts))
-        text_format(out, "%s", now);
-}
-
 static void add_answers(struct text *out, struct status *status)
 {
     bool as_json = status->session.options->json;
     bool any = false;
+    char now[NOW_SIZE];
     for (size_t i = 0; i < status->session.options->names_count; i++) {
         struct question *question = &status->questions[i];
         if (!is_news(question))
             continue;
         text_format(out, "%s", as_json && any ? "," : "");
         if (watches(status) && !as_json)
-            show_time(out);
+            text_format(out, "%s", now_show(now));
         text_add(out, question->answer.bytes, question->answer.length);
         any = true;
     }

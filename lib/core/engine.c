@@ -426,6 +426,8 @@ struct master_view engine_master(const struct engine *e, unsigned index)
                                 .round_trip = master->round_trip,
                                 .offset = master->offset,
                                 .in_flight = master->in_flight,
+                                .was_asked = master->word.sent_at != 0,
+                                .remembers = master->word.time != 0,
                                 .trouble = master->trouble,
                                 .facts = &master->facts};
 }
@@ -458,6 +460,16 @@ bool engine_other_list(const struct engine *e, struct told_list *list, unsigned 
 bool engine_unlike_list(const struct engine *e, struct told_list *list)
 {
     return agreement_unlike(e, list);
+}
+
+unsigned engine_lists(const struct engine *e, struct list_in_use lists[LISTS_IN_USE_MOST])
+{
+    return agreement_lists(e, lists);
+}
+
+unsigned engine_count_lists(const struct engine *e)
+{
+    return agreement_count(e);
 }
 
 bool engine_is_busy(const struct engine *e)
@@ -493,7 +505,7 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .given_back.slot = -1,
                          .oldest_word = NEVER,
                          .say_again_at = NEVER,
-                         .words_hold_until = config->fleet ? -1 : NEVER,
+                         .words_hold_until = config->fleet && !config->looks_only ? -1 : NEVER,
                          .jitter = seed ? seed : 1,
                          .phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters, config->spare),

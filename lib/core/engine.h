@@ -47,6 +47,8 @@ struct master_view {
     usec round_trip;           /* smoothed; 0: unknown */
     usec offset;               /* its wall clock less our clock */
     unsigned in_flight;        /* requests that it has not answered */
+    bool was_asked;            /* it has answered which lists are in use, on this connection */
+    bool remembers;            /* it has told that */
     const char *trouble;       /* why it is not UP; "": not known */
     const struct hello *facts; /* what it said of itself; texts are "" until it is met */
 };
@@ -67,6 +69,11 @@ enum cause engine_readiness(const struct engine *engine, usec now);
 bool engine_other_list(const struct engine *engine, struct told_list *list, unsigned *master);
 /* See agreement_unlike(); as above. */
 bool engine_unlike_list(const struct engine *engine, struct told_list *list);
+/* The lists in use that the masters tell; the texts stay until the next step.  Returns their
+ * number. */
+unsigned engine_lists(const struct engine *engine, struct list_in_use lists[LISTS_IN_USE_MOST]);
+/* The number of lists in use, with our own; 0: none is known. */
+unsigned engine_count_lists(const struct engine *engine);
 /* True if anything but idle connections is under way. */
 bool engine_is_busy(const struct engine *engine);
 /* The number of releases that are not yet confirmed. */

@@ -824,22 +824,126 @@ CASE_HERE(a_lease_that_is_kept_keeps_its_list)
     assert_int_not_equal(fake.engine.agree.says, -1);
 }
 
-/* A client that only looks, and one without a fleet. */
-CASE_HERE(some_say_nothing)
+static void begin_with(bool looks_only, const char *fleet)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        struct engine_config config = config_of(3, 0);
-        config.looks_only = i == 0;
-        config.fleet = i == 0 ? "fleet" : NULL;
-        fake_init(&fake);
-        fake.silent = true;
-        assert_true(fake_start(&fake, &config));
-        greet_all();
-        assert_int_equal(fake.masters[0].count, 0);
-        assert_int_equal(agreement_holds(&fake.engine, 0), i == 1);
-        if (i == 0)
-            core_tear_down(NULL);
+    struct engine_config config = config_of(3, 0);
+    config.looks_only = looks_only;
+    config.fleet = fleet;
+    fake_init(&fake);
+    fake.silent = true;
+    for (unsigned i = 0; i < 3; i++)
+        fake.masters[i].uptime_s = 3600;
+    assert_true(fake_start(&fake, &config));
+    greet_all();
+}
+
+CASE_HERE(without_a_fleet_nothing_is_said)
+{
+    begin_with(false, NULL);
+    assert_int_equal(fake.masters[0].count, 0);
+    assert_true(agreement_holds(&fake.engine, 0));
+}
+
+/* ---- who only looks --------------------------------------------------------------------- */
+
+CASE_HERE(who_looks_says_nothing)
+{
+    begin_with(true, "fleet");
+    assert_int_equal(asked_first(1), REQUEST_AGREE);
+    assert_int_equal(fake.engine.agree.says, 0);
+    tell_all('<', "12", 0); /* the lists that it sees refuse nothing */
+    assert_int_equal(client(), GOES_ON);
+    fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
+    fake.closing = true;
+    assert_int_equal(fake.engine.agree.says, 0);
+}
+
+/* Two lists of others: told both by these masters, of which the rest tells nothing. */
+static bool meet(const char *ours, const char *theirs, unsigned spare, const char *told_by)
+{
+    struct list_in_use found[LISTS_IN_USE_MOST];
+    begin_with(true, "fleet");
+    for (unsigned i = 1; i <= 3; i++) {
+        open_word();
+        if (strchr(told_by, '0' + (int)i)) {
+            put_list('<', ours, spare);
+            put_list('=', theirs, spare);
+        }
+        answer_word(i);
     }
+    assert_int_equal(agreement_lists(&fake.engine, found), 2);
+    assert_int_equal(agreement_count(&fake.engine), 2);
+    assert_int_equal(found[0].told, found[1].told);
+    bool unsafe = found[0].unsafe;
+    assert_int_equal(found[0].unsafe, unsafe << 1);
+    assert_int_equal(found[1].unsafe, unsafe);
+    core_tear_down(NULL);
+    return !unsafe;
+}
+
+CASE_WITH(who_looks_compares_any_two_lists, know_nothing, know_nothing)
+{
+    for (size_t i = 0; i < COUNT(lists); i++)
+        if (strcmp(lists[i].ours, lists[i].theirs) != 0 && lists[i].spare == lists[i].their_spare &&
+            meet(lists[i].ours, lists[i].theirs, lists[i].spare, "123") != lists[i].meet)
+            fail_msg("%s beside %s", lists[i].ours, lists[i].theirs);
+    assert_false(meet("12345", "123456789", 1, "12"));
+    assert_true(meet("12345", "123456789", 1, "2")); /* it may lie */
+}
+
+/* 6 in place of 5 is unsafe once both were heard to live at one moment. */
+CASE_WITH(who_looks_compares_processes, know_nothing, know_nothing)
+{
+    for (unsigned i = 1; i <= 6; i++)
+        known[i] = (struct known){MS(200000), MS(60000), 0};
+    assert_false(meet("12345", "12346", 0, "1"));
+    known[6] = (struct known){MS(50000), MS(10000), 0};
+    assert_true(meet("12345", "12346", 0, "1"));
+    known[6] = (struct known){MS(200000), MS(60000), 5};
+    assert_true(meet("12345", "12346", 0, "1"));
+    known[6].since = -1;
+    assert_true(meet("12345", "12346", 0, "1"));
+}
+
+/* A list that one master tells, and another list that another one tells. */
+CASE_HERE(who_looks_adds_up_what_masters_tell)
+{
+    struct list_in_use found[LISTS_IN_USE_MOST];
+    begin_with(true, "fleet");
+    open_word();
+    put("< 5000000 3000000 2 2 0 30000 3 late\n");
+    for (unsigned i = 1; i <= 3; i++)
+        put_process(i);
+    answer_word(1);
+    open_word();
+    put("< 9000000 4000000 1 2 0 30000 3 early\n");
+    for (unsigned i = 3; i; i--)
+        put_process(i);
+    answer_word(2);
+    tell(3, '<', "1", 0);
+    fake.engine.now = fake.now += MS(1000);
+    assert_int_equal(agreement_lists(&fake.engine, found), 2);
+    const struct told_list *list = &found[0].list;
+    assert_true(list->first_ago >= MS(10000) && list->last_ago >= MS(4000));
+    assert_true(list->last_ago < MS(5000));
+    assert_int_equal(list->clients, 2);
+    assert_true(slices_are_same(list->label, slice_of("late")));
+    assert_int_equal(found[0].told, 3);
+    assert_int_equal(found[1].told, 4);
+    assert_int_equal(found[0].unsafe, 2);
+}
+
+/* Our own counts, too, once a master remembers it. */
+CASE_HERE(a_client_counts_its_own_list)
+{
+    begin_greeted(3, 0);
+    assert_int_equal(agreement_count(&fake.engine), 0);
+    fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_ERROR});
+    assert_int_equal(agreement_count(&fake.engine), 0);
+    tell_nothing(2);
+    assert_int_equal(agreement_count(&fake.engine), 1);
+    tell(3, '>', "1234", 0);
+    assert_int_equal(agreement_count(&fake.engine), 2);
 }
 
 int main(void)

@@ -21,7 +21,8 @@ enum command_bit {
     FOR_LIST = 1024,
     FOR_BREAK = 2048,
     FOR_CONFIG = 4096,
-    FOR_ALL = 8191
+    FOR_MASTERS = 8192,
+    FOR_ALL = 16383
 };
 
 struct command {
@@ -39,6 +40,7 @@ int perform_status(const struct options *options);
 int perform_list(const struct options *options);
 int perform_break(const struct options *options);
 int perform_nodes(const struct options *options);
+int perform_masters(const struct options *options);
 int perform_barrier(const struct options *options);
 int perform_latch(const struct options *options);
 int perform_leader(const struct options *options);
@@ -46,6 +48,6 @@ int perform_config(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
     nodes_help[], elect_help[], leader_help[], barrier_help[], latch_help[], list_help[],
-    break_help[], config_help[];
+    break_help[], config_help[], masters_help[];
 
 #endif

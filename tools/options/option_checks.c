@@ -6,6 +6,8 @@
 #include "commands.h"
 #include "votes.h"
 
+#define NAMELESS (FOR_NODES | FOR_LIST | FOR_CONFIG | FOR_MASTERS)
+
 static int check_permits(const struct options *options)
 {
     if (options->permits && (options->shared || options->shared_names_count > 0)) {
@@ -65,10 +67,10 @@ static int check_break(const struct options *options)
 int option_checks(const struct options *options)
 {
     enum command_bit bit = options->command->bit;
-    if (bit & (FOR_NODES | FOR_LIST | FOR_CONFIG) && options->names_count > 0)
+    if (bit & NAMELESS && options->names_count > 0)
         return misuse(options, "`redlock %s` takes no names%s", options->command->name,
                       bit == FOR_LIST ? ": use --prefix for their beginning" : "");
-    if (!(bit & (FOR_NODES | FOR_LIST | FOR_CONFIG)) && options->names_count == 0)
+    if (!(bit & NAMELESS) && options->names_count == 0)
         return misuse(options, "no name given");
     if ((bit & (FOR_RUN | FOR_ELECT)) && (!options->program || !options->program[0]))
         return misuse(options, "no command given: redlock %s NAME -- COMMAND",

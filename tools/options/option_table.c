@@ -52,7 +52,7 @@ static const struct option_row rows[] = {
     {"permits", FOR_RUN, OWN(PERMITS)},
     {"value", FOR_ELECT, OWN(VALUE)},
     {"again", FOR_ELECT, FLAG(again)},
-    {"watch", FOR_LEADER | FOR_STATUS, FLAG(watch)},
+    {"watch", FOR_LEADER | FOR_STATUS | FOR_MASTERS, FLAG(watch)},
     {"parties", FOR_BARRIER, NUMBER(parties, 1, REDLOCK_PARTIES_MAX)},
     {"generation", FOR_BARRIER, NUMBER(generation, 0, REDLOCK_GENERATION_MAX)},
     {"arrivals", FOR_LATCH, NUMBER(arrivals, 1, REDLOCK_ARRIVALS_MAX)},

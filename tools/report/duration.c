@@ -23,6 +23,15 @@ const char *duration_show(char buffer[DURATION_SIZE], int64_t ms)
     return buffer;
 }
 
+const char *now_show(char buffer[NOW_SIZE])
+{
+    struct tm parts;
+    time_t seconds = time(NULL);
+    if (!localtime_r(&seconds, &parts) || !strftime(buffer, NOW_SIZE, "%H:%M:%S ", &parts))
+        buffer[0] = '\0';
+    return buffer;
+}
+
 int64_t boot_ms(void)
 {
     struct timespec now;

@@ -10,6 +10,10 @@
 #define DURATION_SIZE 40
 const char *duration_show(char buffer[DURATION_SIZE], int64_t ms);
 
+/* The time of day, and a space: "14:03:59 ". */
+#define NOW_SIZE 16
+const char *now_show(char buffer[NOW_SIZE]);
+
 /* CLOCK_BOOTTIME in milliseconds: never set, and goes on while suspended. */
 int64_t boot_ms(void);
 

@@ -21,6 +21,15 @@ struct told_list {
     } processes[MASTERS_MAX];
 };
 
+#define LISTS_IN_USE_MOST 16
+
+/* One list, by the words of all masters. */
+struct list_in_use {
+    struct told_list list; /* by the master that heard it last; first_ago is the longest of all */
+    uint16_t told;         /* by these masters */
+    uint16_t unsafe;       /* these lists of the same table may not be used beside it */
+};
+
 /* Takes the master's wall clock off the front, which stands there once; 0: there is none. */
 usec told_time(struct slice *text);
 

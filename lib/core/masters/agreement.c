@@ -29,7 +29,12 @@ static bool has_anything(const struct engine *e)
 
 bool agreement_is_over(const struct engine *e)
 {
-    return (e->differs || e->closing) && !has_anything(e);
+    return !e->config.looks_only && (e->differs || e->closing) && !has_anything(e);
+}
+
+static bool may_say(const struct engine *e)
+{
+    return !e->config.looks_only && !e->differs && !e->closing;
 }
 
 /* The process has answered what was asked after the master's last word was heard. */
@@ -47,7 +52,7 @@ const struct agree_request *agreement_say(struct engine *e, unsigned index)
     usec kept =
         WORD_LASTS + longest + quorum_drift(longest, e->config.drift_ppm) + MS(e->config.skew_ms);
     *agree = (struct agree_request){
-        .says = agreement_is_over(e) ? -1 : !e->differs && !e->closing,
+        .says = agreement_is_over(e) ? -1 : may_say(e),
         .kept = kept + quorum_drift(kept, DRIFT_PPM) + KEPT_MORE,
         .quorum = e->quorum,
         .config = &e->config,
@@ -85,7 +90,8 @@ static void note_words(struct engine *e)
     bool is_known = e->oldest_word != NEVER;
     bool look = !is_known || is_one_missing || e->in_question || e->differs;
     e->say_again_at = is_known ? e->oldest_word + WORD_AGES : NEVER;
-    e->words_hold_until = !e->config.fleet ? NEVER : look ? LONG_AGO : e->oldest_word + WORD_LASTS;
+    bool always = !e->config.fleet || e->config.looks_only;
+    e->words_hold_until = always ? NEVER : look ? LONG_AGO : e->oldest_word + WORD_LASTS;
 }
 
 void agreement_forget(struct engine *e, unsigned index)
@@ -105,14 +111,14 @@ void agreement_expire(struct engine *e, unsigned index)
     note_words(e);
 }
 
-/* How much of the text is kept: what an honest master tells, and none of it if it tells of our list
- * alone. */
-static size_t worth_keeping(struct slice lists)
+/* How much of the text is kept: what an honest master tells, and none of it if it tells of the list
+ * alone that we say. */
+static size_t worth_keeping(const struct engine *e, struct slice lists)
 {
     struct told_list list;
     size_t whole = lists.length, kept = 0;
     for (unsigned i = 0; i < LISTS_MOST && told_list_next(&lists, &list); i++)
-        if (list.place != '=')
+        if (list.place != '=' || e->config.looks_only)
             kept = whole - lists.length;
     return kept;
 }
@@ -122,7 +128,7 @@ void agreement_hear(struct engine *e, unsigned index, usec sent_at, struct slice
     struct word *word = &e->masters[index].word;
     drop_text(e, word);
     *word = (struct word){.sent_at = sent_at, .heard_at = e->now, .time = told_time(&lists)};
-    size_t kept = worth_keeping(lists);
+    size_t kept = worth_keeping(e, lists);
     word->bytes = kept ? e->memory.take(e->memory.pool, kept) : NULL;
     if (word->bytes)
         memcpy(word->bytes, lists.bytes, word->length = kept);
@@ -139,27 +145,67 @@ static struct slice text_of(const struct engine *e, unsigned index)
 
 /* ---- whether two lists may meet -------------------------------------------------------- */
 
-/* Both processes were alive at one moment.  Else one may have followed the other at one server. */
-static bool lived_together(const struct engine *e, const struct master *ours,
-                           const struct told_process *theirs, const struct word *word)
-{
-    if (theirs->since_ago < 0 || theirs->until_ago < 0)
-        return false; /* the master's clock was set back */
-    usec begun_by = ours->begun_by + CUT + MS(e->config.skew_ms);
-    usec earliest = word->sent_at - theirs->until_ago - quorum_drift(theirs->until_ago, DRIFT_PPM);
-    usec latest = word->heard_at - theirs->since_ago + quorum_drift(theirs->since_ago, DRIFT_PPM);
-    return begun_by < earliest && latest < ours->lived_at;
-}
+/* The facts about the server of an entry; times are by our clock. */
+struct server {
+    struct slice address, run_id;
+    bool is_heard;
+    usec begun_by, lived_at; /* its process began no later; it lived no earlier */
+};
 
-/* Our master may be the server of their entry. */
-static bool may_be_same(const struct engine *e, unsigned index, const struct told_process *theirs,
-                        const struct word *word)
+static struct server server_of_ours(const struct engine *e, unsigned index)
 {
     const struct master *master = &e->masters[index];
-    bool is_heard = master_is_up(master) && master->heard && theirs->run_id.length;
-    return !is_heard || slices_are_same(slice_of(e->config.addresses[index]), theirs->address) ||
-           slices_are_same(slice_of(master->facts.run_id), theirs->run_id) ||
-           !lived_together(e, master, theirs, word);
+    return (struct server){.address = slice_of(e->config.addresses[index]),
+                           .run_id = slice_of(master->facts.run_id),
+                           .is_heard = master_is_up(master) && master->heard,
+                           .begun_by = master->begun_by + CUT + MS(e->config.skew_ms),
+                           .lived_at = master->lived_at};
+}
+
+/* A negative age: the master's clock was set back. */
+static struct server server_of_theirs(const struct told_process *theirs, const struct word *word)
+{
+    usec since = theirs->since_ago, until = theirs->until_ago;
+    return (struct server){
+        .address = theirs->address,
+        .run_id = theirs->run_id,
+        .is_heard = theirs->run_id.length,
+        .begun_by = since < 0 ? NEVER : word->heard_at - since + quorum_drift(since, DRIFT_PPM),
+        .lived_at = until < 0 ? -NEVER : word->sent_at - until - quorum_drift(until, DRIFT_PPM)};
+}
+
+/* Both processes were alive at one moment.  Else one may have followed the other at one server. */
+static bool lived_together(const struct server *a, const struct server *b)
+{
+    return a->begun_by < b->lived_at && b->begun_by < a->lived_at;
+}
+
+static bool may_be_same(const struct server *a, const struct server *b)
+{
+    return !a->is_heard || !b->is_heard || slices_are_same(a->address, b->address) ||
+           slices_are_same(a->run_id, b->run_id) || !lived_together(a, b);
+}
+
+/* One side of the comparison: the list of one client or of many. */
+struct side {
+    unsigned masters, quorum, spare;
+    struct server servers[MASTERS_MAX];
+};
+
+static struct side side_of_ours(const struct engine *e)
+{
+    struct side ours = {e->config.masters, e->quorum, e->config.spare, {{{0}, {0}, 0, 0, 0}}};
+    for (unsigned i = 0; i < ours.masters; i++)
+        ours.servers[i] = server_of_ours(e, i);
+    return ours;
+}
+
+static struct side side_of_theirs(const struct told_list *list, const struct word *word)
+{
+    struct side theirs = {list->masters, list->quorum, list->spare, {{{0}, {0}, 0, 0, 0}}};
+    for (unsigned i = 0; i < theirs.masters; i++)
+        theirs.servers[i] = server_of_theirs(&list->processes[i], word);
+    return theirs;
 }
 
 struct pairs {
@@ -185,20 +231,19 @@ static bool find_pair(struct pairs *pairs, unsigned ours, unsigned theirs_count,
 }
 
 /* The most masters that both lists may share. */
-static unsigned most_shared(const struct engine *e, const struct told_list *list,
-                            const struct word *word)
+static unsigned most_shared(const struct side *ours, const struct side *theirs)
 {
     struct pairs pairs = {{0}, {0}};
     unsigned shared = 0;
-    for (unsigned i = 0; i < list->masters; i++)
+    for (unsigned i = 0; i < theirs->masters; i++)
         pairs.taken_by[i] = -1;
-    for (unsigned i = 0; i < e->config.masters; i++)
-        for (unsigned j = 0; j < list->masters; j++)
-            if (may_be_same(e, i, &list->processes[j], word))
+    for (unsigned i = 0; i < ours->masters; i++)
+        for (unsigned j = 0; j < theirs->masters; j++)
+            if (may_be_same(&ours->servers[i], &theirs->servers[j]))
                 pairs.may[i] |= (uint16_t)(1U << j);
-    for (unsigned i = 0; i < e->config.masters; i++) {
+    for (unsigned i = 0; i < ours->masters; i++) {
         uint16_t tried = 0;
-        shared += find_pair(&pairs, i, list->masters, &tried);
+        shared += find_pair(&pairs, i, theirs->masters, &tried);
     }
     return shared;
 }
@@ -215,12 +260,11 @@ static unsigned smaller(unsigned a, unsigned b)
 
 /* Two quorums may miss each other, however many of the masters that look different are the same.
  * As many as may be wrong may tell a false run_id: each makes one pair look different. */
-static bool may_not_meet(const struct engine *e, const struct told_list *list, unsigned shared)
+static bool may_not_meet(const struct side *ours, const struct side *theirs)
 {
-    unsigned ours = e->config.masters, f = e->config.spare;
-    unsigned all = ours + list->masters - shared;
-    unsigned least = larger(larger(all - smaller(f, all), ours), list->masters);
-    return e->quorum + list->quorum < least + 1 + smaller(f, list->spare);
+    unsigned all = ours->masters + theirs->masters - most_shared(ours, theirs), f = ours->spare;
+    unsigned least = larger(larger(all - smaller(f, all), ours->masters), theirs->masters);
+    return ours->quorum + theirs->quorum < least + 1 + smaller(f, theirs->spare);
 }
 
 /* ---- whose list goes ------------------------------------------------------------------- */
@@ -258,9 +302,9 @@ static void note_named(const struct engine *e, struct other *other, const struct
 static void add_word_on(const struct engine *e, struct other *other, unsigned teller,
                         const struct told_list *list)
 {
-    unsigned shared = most_shared(e, list, &e->masters[teller].word);
+    struct side ours = side_of_ours(e), theirs = side_of_theirs(list, &e->masters[teller].word);
     other->told |= (uint16_t)(1U << teller);
-    other->unsafe += may_not_meet(e, list, shared);
+    other->unsafe += may_not_meet(&ours, &theirs);
     other->before += list->place == '<';
     other->behind += list->place == '>';
     note_named(e, other, list);
@@ -393,4 +437,130 @@ bool agreement_holds_on_looking(const struct engine *e, unsigned master)
         return false;
     struct other worst; /* any answer since may have shown that two masters are not the same */
     return !e->in_question || judge_all(e, &worst) == MAY_GO_ON;
+}
+
+/* ---- for those who look ------------------------------------------------------------------ */
+
+static usec longer(usec a, usec b)
+{
+    return a > b ? a : b;
+}
+
+/* NULL: there is no room for one more. */
+static struct list_in_use *find_in_use(struct list_in_use *lists, unsigned *count,
+                                       const struct told_list *list)
+{
+    unsigned i = 0;
+    while (i < *count && !told_lists_are_same(&lists[i].list, list))
+        i++;
+    if (i == LISTS_IN_USE_MOST)
+        return NULL;
+    if (i == *count)
+        lists[(*count)++] = (struct list_in_use){.list = *list};
+    return &lists[i];
+}
+
+/* One text of the list and the last saying of it; the first saying of all. */
+static void add_telling(struct list_in_use *in_use, unsigned teller, const struct told_list *list)
+{
+    usec first_ago = longer(in_use->list.first_ago, list->first_ago);
+    unsigned clients = larger(in_use->list.clients, list->clients);
+    if (!in_use->told || list->last_ago < in_use->list.last_ago)
+        in_use->list = *list;
+    in_use->list.first_ago = first_ago;
+    in_use->list.clients = clients;
+    in_use->told |= (uint16_t)(1U << teller);
+}
+
+/* Finds the list in what the master tells. */
+static bool find_told(const struct engine *e, unsigned teller, const struct told_list *list,
+                      struct side *side)
+{
+    struct told_list told;
+    struct slice text = text_of(e, teller);
+    while (told_list_next(&text, &told))
+        if (told_lists_are_same(&told, list)) {
+            *side = side_of_theirs(&told, &e->masters[teller].word);
+            return true;
+        }
+    return false;
+}
+
+/* The number of masters that tell facts of list a by which it may not be used beside b, as some
+ * master tells that. */
+static unsigned count_unsafe(const struct engine *e, const struct list_in_use *a,
+                             const struct list_in_use *b)
+{
+    unsigned unsafe = 0;
+    struct side ours, theirs;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        bool is_unsafe = false;
+        if (!find_told(e, i, &a->list, &ours))
+            continue;
+        for (unsigned j = 0; j < e->config.masters && !is_unsafe; j++)
+            is_unsafe = find_told(e, j, &b->list, &theirs) &&
+                        (may_not_meet(&ours, &theirs) || may_not_meet(&theirs, &ours));
+        unsafe += is_unsafe;
+    }
+    return unsafe;
+}
+
+static void compare(const struct engine *e, struct list_in_use *lists, unsigned i, unsigned j)
+{
+    unsigned f = smaller(lists[i].list.spare, lists[j].list.spare);
+    bool is_unsafe =
+        count_unsafe(e, &lists[i], &lists[j]) > f && count_unsafe(e, &lists[j], &lists[i]) > f;
+    lists[i].unsafe |= (uint16_t)(is_unsafe << j);
+    lists[j].unsafe |= (uint16_t)(is_unsafe << i);
+}
+
+static unsigned gather_lists(const struct engine *e, struct list_in_use *lists)
+{
+    unsigned count = 0;
+    struct told_list list;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        struct slice text = text_of(e, i);
+        while (told_list_next(&text, &list)) {
+            struct list_in_use *in_use = find_in_use(lists, &count, &list);
+            usec age = e->now - e->masters[i].word.heard_at;
+            list.first_ago += age;
+            list.last_ago += age;
+            if (in_use)
+                add_telling(in_use, i, &list);
+        }
+    }
+    return count;
+}
+
+/* The list that was said first comes first. */
+static void sort_lists(struct list_in_use *lists, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        for (unsigned j = i; j && lists[j].list.first_ago > lists[j - 1].list.first_ago; j--) {
+            struct list_in_use later = lists[j - 1];
+            lists[j - 1] = lists[j];
+            lists[j] = later;
+        }
+}
+
+unsigned agreement_lists(const struct engine *e, struct list_in_use *lists)
+{
+    unsigned count = gather_lists(e, lists);
+    sort_lists(lists, count);
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned j = 0; j < i; j++)
+            compare(e, lists, i, j);
+    return count;
+}
+
+unsigned agreement_count(const struct engine *e)
+{
+    struct list_in_use lists[LISTS_IN_USE_MOST];
+    unsigned count = gather_lists(e, lists);
+    bool is_ours = false, is_said = false;
+    for (unsigned i = 0; i < count; i++)
+        is_ours |= lists[i].list.place == '=';
+    for (unsigned i = 0; i < e->config.masters; i++)
+        is_said |= has_word(e, i) && e->masters[i].word.time && may_say(e);
+    return count + (is_said && !is_ours);
 }

@@ -42,4 +42,10 @@ bool agreement_other(const struct engine *engine, struct told_list *list, unsign
  * with the most.  False: no more masters tell of one than may be wrong. */
 bool agreement_unlike(const struct engine *engine, struct told_list *list);
 
+/* The lists that the masters tell; of a client that says its own, the others alone.  Returns their
+ * number. */
+unsigned agreement_lists(const struct engine *engine, struct list_in_use *lists);
+/* All lists in use, with our own; 0: none is known. */
+unsigned agreement_count(const struct engine *engine);
+
 #endif

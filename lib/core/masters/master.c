@@ -21,6 +21,7 @@
 #define ASK_ANYHOW          MS(60000) /* any master: clocks drift, and longer ttls come into use */
 #define ASK_SPREAD          (ASK_ANYHOW / 10)
 #define ASK_SOON            MS(10000) /* lists differ; or ours was said before the processes were known */
+#define ASK_TO_SHOW         MS(5000) /* who only looks shows it to people */
 
 bool master_abstains(const struct engine *e, const struct master *master)
 {
@@ -102,7 +103,7 @@ static inline void send_request(struct engine *e, unsigned index, const struct r
 void master_agree(struct engine *e, unsigned index, bool whole)
 {
     struct master *master = &e->masters[index];
-    if (!e->config.fleet || e->config.looks_only || !master_is_up(master) || master->agree_round)
+    if (!e->config.fleet || !master_is_up(master) || master->agree_round)
         return;
     master->agree_round = engine_next_round(e);
     master->agree_whole = whole;
@@ -297,6 +298,8 @@ static void end_former_connections(struct engine *e, unsigned index)
 static usec ask_anyhow_at(const struct engine *e, const struct master *master)
 {
     bool is_first = e->config.fleet && master->hello_at <= master->up_since;
+    if (e->config.fleet && e->config.looks_only)
+        return master->hello_at + ASK_TO_SHOW;
     if (is_first || e->differs)
         return master->hello_at + ASK_SOON;
     return master->hello_at + ASK_ANYHOW - e->phase % ASK_SPREAD;
