@@ -8,6 +8,7 @@
 #include "advice.h"
 #include "commands.h"
 #include "duration.h"
+#include "lists_report.h"
 #include "say.h"
 #include "session.h"
 #include "trial.h"
@@ -196,6 +197,15 @@ static void show_verdict(struct text *out, const struct doctor *doctor)
     }
 }
 
+static void show_lists(struct text *out, const struct doctor *doctor)
+{
+    struct lists_report report;
+    lists_look(&report, doctor->session.client, doctor->quorum);
+    if (report.used.count > 1)
+        text_format(out, "%s; see redlock masters\n", report.verdict.bytes);
+    lists_free(&report);
+}
+
 static void show_report(struct text *out, const struct doctor *doctor)
 {
     struct text advice = {0};
@@ -206,6 +216,7 @@ static void show_report(struct text *out, const struct doctor *doctor)
     }
     show_verdict(out, doctor);
     show_tolerance(out, doctor);
+    show_lists(out, doctor);
     advise_on_list(&advice, doctor);
     indent_lines(out, "  -> ", &advice);
     text_free(&advice);
@@ -279,6 +290,7 @@ static void report_json(struct text *out, const struct doctor *doctor)
     const struct session *session = &doctor->session;
     struct json json = outcome_json(out, session->readiness, session->ready_text.bytes);
     struct text advice = {0};
+    struct lists_report lists;
     json_number(&json, "masters", doctor->masters);
     json_number(&json, "quorum", doctor->quorum);
     json_number(&json, "up", doctor->up);
@@ -286,6 +298,9 @@ static void report_json(struct text *out, const struct doctor *doctor)
     json_number(&json, "stands_dead", doctor->masters - doctor->quorum);
     json_number(&json, "stands_wrong", doctor->wrong);
     json_number(&json, "stands_wrong_mixed", doctor->wrong_mixed);
+    lists_look(&lists, session->client, doctor->quorum);
+    json_known_number(&json, "lists", lists.used.tell != 0, lists.used.count);
+    lists_free(&lists);
     json_open(&json, "nodes", '[');
     for (unsigned i = 0; i < doctor->masters; i++) {
         redlock_node node = {.size = sizeof(node)};

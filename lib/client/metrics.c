@@ -142,6 +142,8 @@ static void put_masters(struct page *page, const redlock *client)
 {
     put_gauge(page, "quorum", quorum_of(client->masters, client->config.spare),
               "masters that must grant a lease");
+    put_gauge(page, "lists", engine_count_lists(client->engine),
+              "lists of masters that the clients of the fleet count on, as far as is known");
     put_head(page, "master_up", "gauge", false, "1 if the master votes");
     put_each(page, client, put_up);
     put_head(page, "master_round_trip", "gauge", true, "smoothed round trip");

@@ -3,9 +3,10 @@
 import json
 import re
 import signal
+import subprocess
 
 import schema
-from harness import ROOT
+from harness import ROOT, until
 from test_agree import Lists
 from test_watch import Lines
 
@@ -71,6 +72,16 @@ class Shown(Masters):
         self.assertEqual([(each["ours"], len(each["nodes"])) for each in told["lists"]],
                          [(True, 5), (False, 6)])
         self.assertIn("2 lists in use: they may meet\n", text)
+        env = self.of(1, 2, 3, 4, 5)
+        self.assertIn("\n2 lists in use: they may meet; see redlock masters\n",
+                      self.redlock("nodes", env=env, status=0).out)
+        self.assertEqual(self.redlock("nodes", "--json", env=env, status=0).json["lists"], 2)
+        metrics = self.tmp / "metrics.prom"
+        run = self.spawn("run", "--metrics-file", metrics, self.name, "--", "cat", env=env,
+                         stdin=subprocess.PIPE)
+        until(lambda: metrics.exists() and re.search(r"\nredlock_lists{.*} 2\n", metrics.read_text()),
+              "it is a metric")
+        self.let_end(run, status=0)
         self.say([1, 2, 3, 4, 5], says=-1)
         self.assertEqual(len(self.masters_of(1, 2, 3, 4, 5, status=0)[1]["lists"]), 1)
 

@@ -45,7 +45,7 @@ class Text(MetricsCase):
                 self.assertIn(name, families)
                 self.assertEqual(families[name].type, kind)
                 self.assertTrue(families[name].of(suffix))
-        known = {name for name, _, _ in fields} | {"redlock_quorum"}
+        known = {name for name, _, _ in fields} | {"redlock_quorum", "redlock_lists"}
         others = {name for name in families if not name.startswith(("redlock_master_", "redlock_run_"))}
         self.assertEqual(others, known, "the header knows nothing of these, or the text")
 
