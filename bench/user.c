@@ -41,7 +41,7 @@ bool user_open(struct user *user, const struct options *options, const struct cl
     wanted.max_ttl_ms = options->max_ttl_ms;
     wanted.request_timeout_ms = options->request_timeout_ms;
     wanted.spare = (int)options->spare;
-    wanted.fleet = options->fleet;
+    wanted.fleet = options->fleet ? options->fleet : "";
     wanted.on_ready = on_ready;
     wanted.data = user;
     struct ev_loop *of_client = options->descriptor ? NULL : loop;

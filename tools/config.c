@@ -112,7 +112,9 @@ static void show_value(struct text *out, const struct options *options, enum set
 {
     static const char *const defaults[SETTINGS] = {
         [SETTING_LABEL] = "HOST:PID", [SETTING_TLS_VERIFY] = "full"};
-    const char *text = options->text[setting] ? options->text[setting] : defaults[setting];
+    bool is_given = options->text[setting] || setting != SETTING_FLEET;
+    const char *given = options->text[is_given ? setting : SETTING_PREFIX];
+    const char *text = given ? given : defaults[setting];
     if (setting == SETTING_SPARE)
         text_format(out, "%d", options->spare);
     else if (setting == SETTING_MAX_TTL)

@@ -128,11 +128,12 @@ static redlock_code read_texts(redlock *client, struct engine_config *config,
 
 static redlock_code read_fleet(redlock *client, const redlock_options *o, char *why, size_t size)
 {
-    if (!o->fleet || !o->fleet[0])
+    if (o->fleet && !o->fleet[0])
         return REDLOCK_OK;
-    if (strlen(o->fleet) >= REDLOCK_NAME_MAX)
+    const char *fleet = o->fleet ? o->fleet : client->prefix;
+    if (strlen(fleet) >= REDLOCK_NAME_MAX)
         return refuse_options(why, size, REDLOCK_E_ARGUMENT, "fleet is longer than a name may be");
-    client->fleet = strdup(o->fleet);
+    client->fleet = strdup(fleet);
     if (!client->fleet)
         return refuse_options(why, size, REDLOCK_E_MEMORY, "out of memory");
     client->config.fleet = client->fleet;

@@ -15,7 +15,7 @@ KEPT = range(120_000, 180_000)  # ms: two minutes, and the longest lease with al
 
 
 class Lists(ClusterCase):
-    """Each test has a prefix and a fleet of its own."""
+    """Each test has a prefix of its own, and so a fleet."""
 
     masters = 6
 
@@ -28,7 +28,6 @@ class Lists(ClusterCase):
         """The environment with a list of these masters, counted from 1."""
         uris = [self.cluster.uris[master - 1].replace("127.0.0.1", host) for master in masters]
         more.setdefault("REDLOCK_PREFIX", self.prefix)
-        more.setdefault("REDLOCK_FLEET", self.prefix)
         return self.env(REDLOCK_NODES=",".join(uris), REDLOCK_NODES_FILE="", **more)
 
     def hold(self, env, name="held", masters=6):
@@ -160,7 +159,17 @@ class Accepted(Lists):
         holder = self.hold(self.of(1, 2, 3, 4, 5), masters=5)
         for _ in range(3):
             self.run_once(self.of(1, 2, 3, REDLOCK_FLEET=f"{self.name}-2:"), status=0)
-            self.run_once(self.of(1, 2, 3, REDLOCK_FLEET=""), status=0)  # it names none
+            self.run_once(self.of(1, 2, 3, REDLOCK_PREFIX=f"{self.name}-3:"), status=0)
+            self.run_once(self.of(1, 2, 3, REDLOCK_FLEET=""), status=0)  # it is of none
+        self.run_once(self.of(1, 2, 3, REDLOCK_PREFIX="", REDLOCK_FLEET=self.prefix), status=DIFFERS)
+        self.goes_on(holder)
+
+    def test_no_prefix(self):
+        """A fleet, too; but an empty name is none."""
+        self.prefix, self.key = "", "redlock:lists:"
+        holder = self.hold(self.of(1, 2, 3, 4, 5), masters=5)
+        self.run_once(self.of(1, 2, 3), status=DIFFERS)
+        self.run_once(self.of(1, 2, 3, REDLOCK_FLEET=""), status=0)
         self.goes_on(holder)
 
     def test_only_looks(self):
@@ -205,8 +214,7 @@ class Rights(Lists):
         self.cluster.each_cli("ACL", "SETUSER", "plain", "on", ">pw", f"~{self.prefix}*", "~redlock:clock",
                               *(f"~redlock:{kind}:*" for kind in kinds), "&redlock:*", "+@all")
         nodes = ",".join(f"redis://plain:pw@{node}" for node in self.cluster.shown)
-        env = self.env(REDLOCK_NODES=nodes, REDLOCK_NODES_FILE="", REDLOCK_PREFIX=self.prefix,
-                       REDLOCK_FLEET=self.prefix)
+        env = self.env(REDLOCK_NODES=nodes, REDLOCK_NODES_FILE="", REDLOCK_PREFIX=self.prefix)
         for _ in range(3):
             self.assertEqual(self.run_once(env, status=0).err, "")
         self.assertEqual(self.known(), [0] * 6)

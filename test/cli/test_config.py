@@ -70,6 +70,8 @@ class Settings(FileCase, Case):
         shown = self.shown("--config", "/dev/null")
         self.assertEqual(shown["max_ttl"], ("30s", None))
         self.assertEqual(shown["master"], ("", None))
+        self.assertEqual(shown["fleet"], ("", None))
+        self.assertEqual(self.shown("--config", "/dev/null", "--prefix", "o:")["fleet"], ("o:", None))
 
     def test_no_password_is_shown(self):
         path = self.write(f"master = redis://ann:{SECRET}@a:1 redis://:{SECRET}@b:1/2\n"

@@ -146,7 +146,10 @@ static void refused_list(const char *nodes, redlock_code code, const char *says)
 {
     struct user user;
     struct take early, late;
-    user_begin(&user, ev_loop_new(0), nodes, NULL);
+    redlock_options options = {.size = sizeof(redlock_options)};
+    options.nodes = nodes;
+    options.request_timeout_ms = 1000;
+    user_begin(&user, ev_loop_new(0), NULL, &options);
     take_ask(&early, &user, "early", NULL);
     AWAIT(&user, user.ready);
     assert_code(user.ready_code, code);

@@ -24,6 +24,7 @@ static void open_some(struct user *user, unsigned count, const struct liar *liar
         snprintf(nodes + used, sizeof nodes - used, "%s://127.0.0.1:%d", cluster_scheme(),
                  liar_port(liar));
     options.nodes = nodes;
+    options.fleet = ""; /* the lies are for its requests by number */
     user_open(user, NULL, &options);
 }
 

@@ -102,6 +102,7 @@ static void open_with(struct user *user, char *nodes)
 {
     redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = nodes;
+    options.fleet = ""; /* the lies are for its requests by number */
     options.request_timeout_ms = 400;
     options.connect_timeout_ms = CONNECT_MS;
     user_open(user, NULL, &options);

@@ -329,7 +329,8 @@ CASE(test_a_master_that_tells_too_many_tokens)
     struct user other;
     char node[64];
     snprintf(node, sizeof node, "%s://127.0.0.1:%d", cluster_scheme(), liar_port(liar));
-    user_open(&other, NULL, &(redlock_options){.size = sizeof(redlock_options), .nodes = node});
+    user_open(&other, NULL,
+              &(redlock_options){.size = sizeof(redlock_options), .nodes = node, .fleet = ""});
     assert_int_equal(waiters_told(&other, 2), 2);
     assert_int_equal(waiters_told(&other, 0), 16);
     assert_int_equal(waiters_told(&other, REDLOCK_TOKENS_TOLD_MAX), 18);

@@ -95,6 +95,14 @@ static void on_closed(redlock *client, unsigned left, void *data)
     look_up(user);
 }
 
+const char *fleet_of_its_own(void)
+{
+    static char name[40];
+    static unsigned count;
+    snprintf(name, sizeof name, "fleet-%d-%u", (int)getpid(), count++);
+    return name;
+}
+
 void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
                 const redlock_options *options)
 {
@@ -104,6 +112,8 @@ void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
     all.request_timeout_ms = PATIENCE_MS;
     if (options)
         all = *options;
+    if (all.nodes && !all.fleet)
+        all.fleet = fleet_of_its_own();
     if (!all.nodes)
         all.nodes = nodes;
     all.on_ready = on_ready;

@@ -72,10 +72,12 @@ struct seen {
     char text[512];
 };
 
+/* No other client has it, so any list may be used.  It stays until the next call. */
+const char *fleet_of_its_own(void);
 /* Opens a client and waits until it is ready.  `options` may be NULL, and is then patient
  * with masters, so that a busy machine does not look like a broken one; its nodes may be. */
 void user_open(struct user *user, const struct cluster *cluster, const redlock_options *options);
-/* On a loop that exists, without waiting. */
+/* On a loop that exists, without waiting.  If its options have nodes, its fleet is its own. */
 void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
                 const redlock_options *options);
 /* On a loop that exists; waits until the client is ready. */
