@@ -262,11 +262,21 @@ static struct reply without_promise(const struct reply *reply)
         .tag = reply->tag, .answer = ANSWER_LOST, .uncounted = true, .text = slice_of(why)};
 }
 
+/* Any answer may show that two processes lived at one moment, and so that our list differs. */
+static void judge_list(struct engine *e)
+{
+    bool was_open = e->undecided;
+    if (!e->differs && agreement_judge(e))
+        after_refused(e);
+    if (was_open && !e->undecided)
+        after_decided(e);
+}
+
 static void hear_reply(struct engine *e, unsigned master, const struct reply *reply)
 {
     master_answered(e, master, reply);
     struct reply lost;
-    if (!agreement_holds(e, master) && is_promise(reply)) {
+    if (is_promise(reply) && !agreement_holds(e, master)) {
         lost = without_promise(reply);
         reply = &lost;
     }
@@ -282,6 +292,8 @@ static void hear_reply(struct engine *e, unsigned master, const struct reply *re
         claim_hear(e, claim, master, reply, 0);
         claim_answered(e, claim);
     }
+    if (reply == &lost)
+        judge_list(e);
 }
 
 bool event_may_draw(enum event_kind kind)

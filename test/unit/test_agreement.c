@@ -742,6 +742,24 @@ CASE_HERE(a_refused_client_prolongs_nothing)
     assert_int_equal(fake.masters[0].count, 0);
 }
 
+/* Its answer shows that 5 and 6 are two servers.  The next word may be a minute away. */
+CASE_HERE(a_promise_that_does_not_count_ends_the_acquire)
+{
+    for (unsigned i = 1; i <= 4; i++)
+        known[i] = (struct known){MS(200000), MS(60000), 0};
+    known[6] = (struct known){MS(1000), MS(500), 0};
+    begin_later();
+    tell_all('<', "12346", 0);
+    assert_int_equal(client(), GOES_ON);
+    struct actor *actor = acquire();
+    fake.silent = false;
+    grant(5);
+    assert_int_equal(client(), REFUSED);
+    assert_true(actor->ended);
+    fake_flush(&fake);
+    assert_non_null(strstr(fake.trace.bytes, "differs"));
+}
+
 /* ---- an end of it
  * ---------------------------------------------------------------------------------- */
 

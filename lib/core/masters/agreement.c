@@ -355,6 +355,20 @@ static enum judgement judge(const struct engine *e, const struct other *other)
                                                  : MUST_GO;
 }
 
+/* An earlier word tells of the list, too.  A liar may repeat addresses, so both are looked up. */
+static bool was_judged(const struct engine *e, unsigned index, const struct told_list *list)
+{
+    struct told_list earlier;
+    for (unsigned i = 0; i < index; i++) {
+        struct slice text = text_of(e, i);
+        while (told_list_next(&text, &earlier))
+            if (earlier.place != '=' && told_lists_are_same(&earlier, list) &&
+                told_lists_are_same(list, &earlier))
+                return true;
+    }
+    return false;
+}
+
 /* The worst judgement for any other list. */
 static enum judgement judge_all(const struct engine *e, struct other *worst)
 {
@@ -363,7 +377,7 @@ static enum judgement judge_all(const struct engine *e, struct other *worst)
     for (unsigned i = 0; i < e->config.masters; i++) {
         struct slice text = text_of(e, i);
         while (told_list_next(&text, &other.list)) {
-            if (other.list.place == '=')
+            if (other.list.place == '=' || was_judged(e, i, &other.list))
                 continue;
             other = (struct other){.list = other.list, .teller = i};
             gather(e, &other);
