@@ -79,10 +79,12 @@ static void check_held(struct shell *s)
 void accounts_idle(struct shell *s)
 {
     check_held(s);
-    for (unsigned i = 0; i < s->world->masters; i++)
-        if (s->client->engine->masters[i].in_flight != s->links[i].expected)
+    for (unsigned i = 0; i < s->masters; i++) {
+        unsigned server = s->servers[i];
+        if (s->client->engine->masters[i].in_flight != s->links[server].expected)
             world_violated(s->world, "accounts",
                            "client %u counts %u requests in flight to master %u, and has %u",
-                           s->index + 1, s->client->engine->masters[i].in_flight, i + 1,
-                           s->links[i].expected);
+                           s->index + 1, s->client->engine->masters[i].in_flight, server + 1,
+                           s->links[server].expected);
+    }
 }

@@ -7,7 +7,8 @@ set -euo pipefail
 for broken in \
     'break acquire' 'break grant' 'break raise' 'break queue' 'break renew' 'break upgrade' 'break release' \
     'break peek' 'break hello' 'break announce' 'break unsay' 'break observe' 'break arrive' 'break depart' \
-    'break tally' 'break mend' 'break drop' 'break-batch renew' 'break-batch release' 'break-batch grant' \
+    'break tally' 'break mend' 'break drop' 'break agree' \
+    'break-batch renew' 'break-batch release' 'break-batch grant' \
     'flaw dead_readers_have 2' 'flaw keeps_readers 4' 'flaw marker_of_last 3' 'flaw readers_barge 2' \
     'flaw frees_for_readers 1' 'flaw always_converts 2' 'flaw upgrades_beside 1' 'flaw heals_marked 1' \
     'flaw passes_registry 1' 'flaw new_places_pass 12' 'flaw renewals_hide_slots 5' \

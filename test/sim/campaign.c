@@ -6,6 +6,7 @@
 
 #include "faults.h"
 #include "links.h"
+#include "lists.h"
 #include "turns.h"
 
 #define SEEDS_TO_CATCH 20000
@@ -111,6 +112,7 @@ struct sums {
     } broken[RULES_MOST];
     uint64_t runs, failed, hash, steps, acquired, lost, renewals, heals, tokens;
     double hours; /* of virtual time; for people only */
+    struct list_counts lists;
 };
 
 static void count_rule(struct sums *sums, const char *rule)
@@ -120,6 +122,15 @@ static void count_rule(struct sums *sums, const char *rule)
         i++;
     sums->broken[i].rule = rule;
     sums->broken[i].runs++;
+}
+
+static void add_lists(struct list_counts *sum, const struct list_counts *of)
+{
+    sum->runs += of->runs;
+    sum->acquired += of->acquired;
+    sum->refused += of->refused;
+    for (unsigned i = 0; i < BESIDES; i++)
+        sum->beside[i] += of->beside[i];
 }
 
 static void add(struct sums *sums, const struct result *result)
@@ -136,6 +147,16 @@ static void add(struct sums *sums, const struct result *result)
     sums->heals += result->heals;
     sums->tokens += result->tokens;
     sums->hours += (double)result->lasted / 3.6e9;
+    add_lists(&sums->lists, &result->lists);
+}
+
+static void print_lists(const struct list_counts *lists)
+{
+    printf("lists that may not meet: %" PRIu64 " runs, %" PRIu64 " leases, %" PRIu64
+           " times a client was refused; two held at once:\n",
+           lists->runs, lists->acquired, lists->refused);
+    for (unsigned i = 0; i < BESIDES; i++)
+        printf("%8" PRIu64 "  %s\n", lists->beside[i], lists_why((enum beside)i));
 }
 
 static void print_sums(const struct campaign *campaign, const struct sums *sums)
@@ -145,6 +166,8 @@ static void print_sums(const struct campaign *campaign, const struct sums *sums)
            " renewals, %" PRIu64 " heals, %" PRIu64 " leases lost\n",
            campaign->profile, sums->runs, sums->failed, sums->hours, sums->steps, sums->tokens,
            sums->acquired, sums->renewals, sums->heals, sums->lost);
+    if (sums->lists.runs)
+        print_lists(&sums->lists);
     for (unsigned i = 0; i < RULES_MOST && sums->broken[i].rule; i++)
         printf("%s %s %" PRIu64, i ? "," : "broken:", sums->broken[i].rule, sums->broken[i].runs);
     printf("%strace hash %016" PRIx64 "\n", sums->failed ? "\n" : "", sums->hash);

@@ -79,6 +79,13 @@ void barrier_spoil(redisContext *context, struct chance *chance, struct model_ma
 bool barrier_ends_between(const struct model_data *data, unsigned name, int64_t from_ms,
                           int64_t until_ms);
 
+/* ---- lists_check.c: lists of masters ---- */
+
+struct model_agree agree_draw(struct chance *chance, usec now, int64_t longest_ms);
+/* The request points to what stays until the next call. */
+void agree_spell(const struct model_agree *agree, struct request *request);
+bool agree_same_answer(const struct model_agree *model, struct slice text);
+
 /* ---- latch_check.c: latches ---- */
 
 static inline bool is_about_latch(enum request_kind kind)

@@ -6,6 +6,7 @@
 
 #include "ground/slots.h"
 #include "links.h"
+#include "lists.h"
 #include "wrong.h"
 
 /* ---- options ---------------------------------------------------------------------- */
@@ -25,7 +26,7 @@ static int64_t or_default(int64_t value, int64_t standard)
 void check_configured(struct shell *s, const redlock_options *options)
 {
     const struct engine_config *is = &s->client->engine->config;
-    must_be(s, "masters", redlock_node_count(s->client), s->world->masters);
+    must_be(s, "masters", redlock_node_count(s->client), s->masters);
     must_be(s, "spare", is->spare, options->spare);
     must_be(s, "drift", is->drift_ppm, DRIFT_PPM);
     must_be(s, "max_ttl_ms", is->max_ttl_ms, options->max_ttl_ms);
@@ -41,18 +42,20 @@ void check_configured(struct shell *s, const redlock_options *options)
 }
 
 /* As it is shown to people. */
-static const char *node_text(unsigned master)
+static const char *node_text(const struct shell *s, unsigned entry)
 {
-    static char texts[MASTERS_MAX][24];
-    if (!texts[master][0])
-        snprintf(texts[master], sizeof texts[master], "10.0.0.%u:6379%s", master + 1,
-                 master % 2 ? "" : links_kind.database);
-    return texts[master];
+    static char texts[2][MASTERS_MAX][24];
+    unsigned server = s->servers[entry], host = lists_host(s, server);
+    char *text = texts[host][server];
+    if (!*text)
+        snprintf(text, sizeof *texts[0], "10.0.%u.%u:6379%s", host, server + 1,
+                 server % 2 ? "" : links_kind.database);
+    return text;
 }
 
-void check_address(struct shell *s, unsigned master, const struct address *address)
+void check_address(struct shell *s, unsigned entry, const struct address *address)
 {
-    const char *node = node_text(master);
+    const char *node = node_text(s, entry);
     if (strcmp(address->shown, node) != 0)
         world_violated(s->world, "options", "client %u takes %s for %s", s->index + 1,
                        address->shown, node);
@@ -177,14 +180,14 @@ static void names_the_masters(struct user_lease *lease, const redlock_event *eve
     size_t length = strlen(event->text);
     bool is_cut = length > 3 && strcmp(event->text + length - 3, "...") == 0;
     for (unsigned i = 0; i < event->masters; i++) {
-        if (strcmp(event->votes[i]->node, node_text(i)) != 0)
+        if (strcmp(event->votes[i]->node, node_text(lease->shell, i)) != 0)
             wrong_words(lease, event, "with a vote of another master");
         bool has_text = event->votes[i]->kind == REDLOCK_VOTE_REFUSED ||
                         event->votes[i]->kind == REDLOCK_VOTE_UNREACHABLE;
         if (has_text && !event->votes[i]->text[0])
             wrong_words(lease, event, "with a reason that is empty");
         if (is_about_masters(event) && is_trouble(event->votes[i]->kind) && !is_cut &&
-            !strstr(event->text, node_text(i)))
+            !strstr(event->text, node_text(lease->shell, i)))
             wrong_words(lease, event, "and not why a master did not vote");
     }
 }
@@ -206,7 +209,7 @@ void check_words(struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
     char start[200];
-    if (event->masters != s->world->masters || event->quorum != s->quorum ||
+    if (event->masters != s->masters || event->quorum != s->quorum ||
         event->granted > event->masters)
         wrong_words(lease, event, "with wrong numbers");
     if ((event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_EXTENDED) && event->code)
@@ -235,7 +238,7 @@ void check_ready(struct shell *s, redlock *client, redlock_code code, const char
     if (can != (code == REDLOCK_OK) && redlock_code_class(code) != REDLOCK_CLASS_MISUSE)
         world_violated(s->world, "words", "client %u is ready with %s, and %u masters are up: %s",
                        s->index + 1, redlock_code_name(code), up, text);
-    if (up < s->world->masters && !*text)
+    if (up < s->masters && !*text)
         world_violated(s->world, "words", "client %u does not hear which master is not up",
                        s->index + 1);
 }
@@ -244,7 +247,7 @@ void check_node(struct shell *s, redlock *client, unsigned index)
 {
     redlock_node node = {.size = sizeof node};
     bool is_known = redlock_node_get(client, index, &node) == REDLOCK_OK;
-    if (!is_known || strcmp(node.node, node_text(index)) != 0)
+    if (!is_known || strcmp(node.node, node_text(s, index)) != 0)
         world_violated(s->world, "words", "client %u hears of a change of master %u", s->index + 1,
                        index + 1);
     else if (node.state != REDLOCK_NODE_UP && node.state != REDLOCK_NODE_CONNECTING &&
@@ -359,13 +362,13 @@ void check_heard_now(struct shell *s)
 
 void check_notified(struct shell *s)
 {
-    for (unsigned i = 0; i < s->world->masters; i++) {
+    for (unsigned i = 0; i < s->masters; i++) {
         bool thinks = s->client->engine->masters[i].subscription.asked;
-        bool is = (s->subscribed | s->client->unsubscribed) & 1U << i;
+        bool is = s->subscribed & 1U << s->servers[i] || s->client->unsubscribed & 1U << i;
         if (thinks != is)
             world_violated(s->world, "notify",
                            "client %u %s a notification connection to master %u, and the core %s",
-                           s->index + 1, is ? "has" : "has no", i + 1,
+                           s->index + 1, is ? "has" : "has no", s->servers[i] + 1U,
                            thinks ? "counts on it" : "knows of none");
     }
 }

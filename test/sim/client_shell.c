@@ -8,6 +8,7 @@
 #include "invariants.h"
 #include "recipe_users.h"
 #include "links.h"
+#include "lists.h"
 #include "loop.h"
 #include "notify.h"
 #include "parts.h"
@@ -274,12 +275,14 @@ static void draw_turn(struct shell *s, redlock_options *options)
 }
 
 #define NODE_TEXT 48
-static void spell_nodes(const struct world *w, char *text)
+static void spell_nodes(const struct shell *s, char *text)
 {
     *text = '\0';
-    for (unsigned i = 0; i < w->masters; i++)
-        text += sprintf(text, "redis://%s10.0.0.%u:6379%s ", i % 2 ? "" : links_kind.login, i + 1,
-                        i % 2 ? "" : links_kind.database);
+    for (unsigned i = 0; i < s->masters; i++) {
+        unsigned server = s->servers[i];
+        text += sprintf(text, "redis://%s10.0.%u.%u:6379%s ", server % 2 ? "" : links_kind.login,
+                        lists_host(s, server), server + 1, server % 2 ? "" : links_kind.database);
+    }
 }
 
 static void draw_options(struct shell *s, redlock_options *options)
@@ -314,6 +317,8 @@ static void draw_process(struct shell *s)
     s->timer_at = -1;
     memset(s->may_come, 0, sizeof s->may_come);
     s->ready_told = s->close_asked = s->closed = s->closed_told = false;
+    s->began_at = s->unheard_at = s->unsettled_at = w->now;
+    s->differs = false;
 }
 
 void shell_start(struct shell *s)
@@ -324,8 +329,9 @@ void shell_start(struct shell *s)
     shell_present = s;
     draw_process(s);
     draw_options(s, &options);
-    s->quorum = wrong_quorum(w->masters, (unsigned)options.spare);
-    spell_nodes(w, nodes);
+    lists_choose(s, &options);
+    s->quorum = wrong_quorum(s->masters, (unsigned)options.spare);
+    spell_nodes(s, nodes);
     options.nodes = nodes;
     TRACE(w, "client %u starts", s->index + 1);
     s->running = true;

@@ -51,9 +51,16 @@ struct account {
 struct shell {
     struct world *world;
     unsigned index;
-    unsigned quorum; /* as its configuration has it */
-    bool strict;     /* it keeps strict order */
-    bool running;    /* a process; it may have freed its client */
+    unsigned quorum;               /* as its configuration has it */
+    unsigned masters;              /* likewise, how many its list has, */
+    uint8_t servers[MASTERS_MAX];  /* and which: of each of these its number in the world */
+    uint8_t entry_of[MASTERS_MAX]; /* the other way round; MASTERS_MAX: not in the list */
+    const struct list_kind *kind;  /* NULL: all clients have one list */
+    usec began_at;                 /* true time, of its process */
+    usec unheard_at, unsettled_at; /* likewise: see lists_rules.c */
+    bool differs;
+    bool strict;  /* it keeps strict order */
+    bool running; /* a process; it may have freed its client */
     redlock *client;
     struct clock clock;
     usec read_at, reading; /* of it, the last one: true time, its own */
@@ -87,6 +94,13 @@ struct shell {
     usec proposals_off; /* by how much this client is wrong about the time */
     struct pending *spare;
 };
+
+/* The core's record of a master; NULL: it is not in the list. */
+static inline struct master *shell_master(const struct shell *shell, unsigned server)
+{
+    unsigned entry = shell->entry_of[server];
+    return shell->client && entry < MASTERS_MAX ? &shell->client->engine->masters[entry] : NULL;
+}
 
 /* The process that runs now: clock, memory and random numbers are its own. */
 extern struct shell *shell_present;

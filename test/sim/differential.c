@@ -27,6 +27,7 @@
 #include "model_master.h"
 #include "ground/names.h"
 #include "ground/slots.h"
+#include "ground/told_list.h"
 #include "random.h"
 #include "reply.h"
 
@@ -42,7 +43,7 @@ struct test {
     pid_t server;
     redisContext *context;
     struct model_master model;
-    struct chance chance;
+    struct chance chance, listing; /* of lists */
     struct raw_reply raw;
     struct listener listener;
     int breaks;      /* request kind whose replies the model gets wrong; -1: none */
@@ -834,6 +835,34 @@ static bool compare_one(struct test *t)
     return false;
 }
 
+/* The answer tells the time: there is no edge to be on. */
+static bool compare_lists(struct test *t)
+{
+    struct model_agree agree = agree_draw(&t->listing, time_now(t), LONGEST_MS);
+    struct request request;
+    struct hello hello;
+    struct reply real;
+    agree_spell(&agree, &request);
+    write_requests(t, &request, 1, false);
+    read_time(t);
+    read_answer(t, &request, &hello, &real);
+    read_time(t);
+    struct slice text = real.lists;
+    usec wall = told_time(&text);
+    struct model_call call = {.kind = REQUEST_AGREE, .whole = true, .agree = &agree};
+    struct model_answer answer;
+    model_execute(&t->model, wall, &call, &answer);
+    t->loaded |= model_scripts_with(&call);
+    t->compared++;
+    if (t->breaks == REQUEST_AGREE)
+        agree.told[0].clients++;
+    if (agree_same_answer(&agree, real.lists))
+        return true;
+    printf("lists differ: the model tells %u, the real master\n%.*s\n", agree.told_count,
+           (int)real.lists.length, real.lists.bytes);
+    return false;
+}
+
 /* ---- several in one command ------------------------------------------------------------- */
 
 struct several {
@@ -1035,7 +1064,10 @@ static void set_clock_back(struct test *t)
 
 int main(int argc, char **argv)
 {
-    struct test t = {.chance.state = 1, .breaks = -1, .directory = "/tmp/differential-XXXXXX"};
+    struct test t = {.chance.state = 1,
+                     .listing.state = 1,
+                     .breaks = -1,
+                     .directory = "/tmp/differential-XXXXXX"};
     unsigned long commands = 200000;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--commands") == 0)
@@ -1060,6 +1092,8 @@ int main(int argc, char **argv)
     bool same = true;
     for (unsigned long n = 1; same && n <= commands; n++) {
         same = chance_permille(&t.chance, 100) ? compare_several(&t) : compare_one(&t);
+        if (same && chance_permille(&t.listing, 80))
+            same = compare_lists(&t);
         if (chance_permille(&t.chance, 30))
             delete_by_hand(&t);
         if (chance_permille(&t.chance, 20))

@@ -7,6 +7,7 @@
 #include "recipe_users.h"
 #include "client_rules.h"
 #include "invariants.h"
+#include "lists.h"
 #include "trace.h"
 
 #define LEFT_MOST ((INT64_C(1) << 53) / 1000) /* ms: as in lib/wire */
@@ -162,6 +163,9 @@ static void fill_kind(struct shell *s, struct model_call *call, const struct req
     case REQUEST_DROP:
         call->value = id_in(s, request->drop.id);
         call->ttl_ms = request->drop.age_ms;
+        break;
+    case REQUEST_AGREE:
+        call->agree = lists_say(s, request->agree);
         break;
     }
 }
@@ -347,9 +351,10 @@ static bool is_refusal(enum answer answer)
 }
 
 /* The words beside the answer. */
-static void read_details(const struct world *w, const struct model_answer *answer,
-                         struct hello *hello, struct reply *reply)
+static void read_details(const struct world *w, const struct message *message, struct hello *hello,
+                         struct reply *reply)
 {
+    const struct model_answer *answer = &message->answer;
     switch (reply->tag.kind) {
     case REQUEST_HELLO:
     case REQUEST_ADOPT:
@@ -388,6 +393,10 @@ static void read_details(const struct world *w, const struct model_answer *answe
         if (answer->answer == ANSWER_YES || answer->answer == ANSWER_OPEN)
             reply->latch = read_latch(w, answer);
         break;
+    case REQUEST_AGREE:
+        if (answer->answer == ANSWER_YES && message->call.agree)
+            reply->lists = lists_spell(message->call.agree, answer->time);
+        break;
     default:
         break;
     }
@@ -403,7 +412,7 @@ void exchange_read(const struct world *w, const struct message *message, const s
         reply->clock = answer->clock;
     if (answer->error)
         reply->text = slice_of(answer->error);
-    read_details(w, answer, hello, reply);
+    read_details(w, message, hello, reply);
 }
 
 void exchange_hear(struct shell *s, unsigned master, const struct message *message,

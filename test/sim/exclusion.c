@@ -1,6 +1,7 @@
 #include "rules.h"
 
 #include "foreign.h"
+#include "lists.h"
 #include "wrong.h"
 
 /* By its own arithmetic, on its own clock. */
@@ -31,7 +32,7 @@ static void one_holder(const struct user_lease *new)
     for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *old = w->shells[c]->all; old; old = old->next_all)
             if (old != new && old->token != new->token && counts_itself_holder(old) &&
-                exclude_each_other(old, new) &&
+                exclude_each_other(old, new) && lists_exclude(old, new) &&
                 wrong_pair_tolerated(w, old->shell->quorum, new->shell->quorum))
                 world_violated(
                     w, "exclusion", "client %u holds lease %u (t%u), and client %u lease %u (t%u)",

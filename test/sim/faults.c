@@ -7,6 +7,7 @@
 #include "lasting.h"
 #include "rules.h"
 #include "links.h"
+#include "lists.h"
 #include "liar.h"
 #include "trace.h"
 #include "user_lease.h"
@@ -48,6 +49,12 @@ const struct profile profiles[] = {
      BIT(FAULT_LIAR) | BIT(FAULT_FORGET) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) |
          BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_STOP_CLIENT),
      false, HABIT_ANY},
+    {"agree", "clients with two lists of masters at once; restarts, cuts, sleepers, and a liar",
+     BIT(FAULT_LIAR) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_CUT) | BIT(FAULT_HALF_OUT) |
+         BIT(FAULT_HALF_IN) | BIT(FAULT_STOP_MASTER) | BIT(FAULT_CRASH_EMPTY) |
+         BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_LATE_FIN) | BIT(FAULT_STOP_CLIENT) |
+         BIT(FAULT_KILL_CLIENT) | BIT(FAULT_SCRIPT_FLUSH),
+     false, HABIT_LISTS},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
      HABIT_ANY},
@@ -124,6 +131,8 @@ void faults_draw(struct world *w)
 
 static usec a_while(struct world *w)
 {
+    if (w->options.habit == HABIT_LISTS)
+        return lists_a_while(w);
     usec ttls = w->max_ttl_ms > 6000 && !chance_permille(&w->chance, 100) ? MS(12000)
                                                                           : MS(w->max_ttl_ms) * 2;
     usec longest = chance_permille(&w->chance, w->patient ? 600 : 300) ? ttls : MS(400);
@@ -253,7 +262,9 @@ static void crash(struct world *w, enum fault_kind kind, unsigned master)
                                                           : &nothing;
     net_server_down(w, master);
     usec longest = chance_permille(&w->chance, 300) ? MS(30) : MS(600);
-    world_plan(w, w->now + chance_range(&w->chance, MS(1), longest), HAPPENS_RESTART, NULL, master);
+    usec down = w->options.habit == HABIT_LISTS ? lists_a_while(w)
+                                                : chance_range(&w->chance, MS(1), longest);
+    world_plan(w, w->now + down, HAPPENS_RESTART, NULL, master);
 }
 
 void faults_restart(struct world *w, unsigned master)
@@ -264,6 +275,7 @@ void faults_restart(struct world *w, unsigned master)
     struct model_data data = *server->comes_back_with;
     model_restart(&server->model, server_wall(w, master), chance_next(&w->chance), &data);
     server->up = true;
+    server->restarted_at = w->now;
     server->epoch++;
     server->stopped_until = 0;
     /* An old snapshot brings back released keys, and waiters that have left the queue and may be

@@ -2,6 +2,7 @@
 
 #include "rules.h"
 #include "client_rules.h"
+#include "lists.h"
 #include "recipe_users.h"
 #include "queues.h"
 #include "trace.h"
@@ -15,6 +16,7 @@ static void acquired(struct user_lease *lease, const redlock_event *event)
     fences_acquired(lease, event);
     validity_acquired(lease);
     order_told(lease);
+    lists_acquired(lease);
     exclusion_acquired(lease);
     period_is_kept(lease);
     period_begins(lease);
@@ -142,6 +144,7 @@ void check_foreigner(struct world *w, unsigned foreigner)
 void check_step(struct shell *s)
 {
     usec now = shell_now(s);
+    lists_step(s);
     for (struct user_lease *lease = s->all; lease; lease = lease->next_all)
         validity_looked_at(lease, now);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client_shell.h"
+#include "lists.h"
 #include "model_net.h"
 #include "trace.h"
 
@@ -44,7 +45,8 @@ bool is_liar(const struct world *w, unsigned master)
 
 static bool refuses(const struct shell *s, unsigned master)
 {
-    return s->client && s->client->engine->masters[master].refused;
+    const struct master *it = shell_master(s, master);
+    return it && it->refused;
 }
 
 bool liar_took_a_vote(const struct world *w)
@@ -283,6 +285,8 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         lie_about_queue(w, answer);
     if (call->kind == REQUEST_RENEW)
         lie_about_renewal(w, answer);
+    if (call->kind == REQUEST_AGREE && call->agree)
+        lists_lie(w, call->agree);
     if (call->kind == REQUEST_ARRIVE || call->kind == REQUEST_DEPART)
         lie_about_barrier(w, call, answer);
     else if (call->kind == REQUEST_TALLY || call->kind == REQUEST_MEND)

@@ -12,6 +12,7 @@ struct links_kind {
     const char *program;
     const char *login, *database; /* of every other master, from the first on, in its URI */
     uint32_t faults;              /* that only these links can have: a bit for each */
+    bool has_lists;               /* clients may have several lists of masters */
 };
 extern const struct links_kind links_kind;
 

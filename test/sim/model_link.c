@@ -14,12 +14,14 @@
 #include "rules.h"
 #include "trace.h"
 
-const struct links_kind links_kind = {.program = "redlock-sim", .login = "", .database = ""};
+const struct links_kind links_kind = {
+    .program = "redlock-sim", .login = "", .database = "", .has_lists = true};
 
 struct link {
     struct link *next; /* of this client */
     struct shell *shell;
-    struct link_owner owner;
+    struct link_owner owner; /* its master is an entry of the client's list, */
+    unsigned server;         /* and this is the same one's number in the world */
     bool subscribed;
     enum link_phase heard; /* as a subscription: UP, ENDING or CLOSED */
     bool asked;            /* likewise: told to end */
@@ -27,7 +29,7 @@ struct link {
 
 static struct shell_link *requests_of(const struct link *link)
 {
-    return &link->shell->links[link->owner.master];
+    return &link->shell->links[link->server];
 }
 
 static void deliver(struct link *link, const struct event *event)
@@ -47,7 +49,8 @@ struct link *link_new(struct io_loop *loop, const struct address *address, const
     (void)client_name;
     struct shell *s = (struct shell *)(void *)loop; /* what redlock_open() was given */
     struct link *link = calloc(1, sizeof *link);
-    *link = (struct link){.next = s->links_made, .shell = s, .owner = owner};
+    *link = (struct link){
+        .next = s->links_made, .shell = s, .owner = owner, .server = s->servers[owner.master]};
     s->links_made = link;
     check_address(s, owner.master, address);
     return link;
@@ -59,7 +62,7 @@ void link_connect(struct link *link)
     struct shell_link *it = requests_of(link);
     it->phase = LINK_CONNECTING;
     it->asked = it->greeted = false;
-    it->conn = conn_new(s, s->index, link->owner.master);
+    it->conn = conn_new(s, s->index, link->server);
 }
 
 void link_subscribe(struct link *link, const char *channel)
@@ -68,16 +71,16 @@ void link_subscribe(struct link *link, const char *channel)
     link->subscribed = true;
     link->heard = LINK_UP;
     link->asked = false;
-    s->subscribed |= 1U << link->owner.master;
-    check_may_come(s, link->owner.master, MESSAGES_LEAST);
+    s->subscribed |= 1U << link->server;
+    check_may_come(s, link->server, MESSAGES_LEAST);
     if (strcmp(channel, s->client->engine->config.channel) != 0)
         world_violated(s->world, "notify", "client %u subscribes to another channel", s->index + 1);
-    subscription_open(s, link->owner.master);
+    subscription_open(s, link->server);
 }
 
 void link_probe(struct link *link)
 {
-    subscription_probe(link->shell, link->owner.master);
+    subscription_probe(link->shell, link->server);
 }
 
 /* ---- requests ----------------------------------------------------------------------- */
@@ -86,7 +89,7 @@ void link_send(struct link *link, const struct request *request)
 {
     struct shell *s = link->shell;
     struct shell_link *it = requests_of(link);
-    unsigned master = link->owner.master;
+    unsigned master = link->server;
     exchange_expect(s, master, &request->tag);
     if (request_brings_pushes(request->tag.kind))
         check_may_come(s, master,
@@ -105,7 +108,7 @@ void link_flush(struct link *link)
     struct shell_link *it = requests_of(link);
     struct message *message;
     if (it->phase == LINK_UP && it->output.first)
-        check_flushed(link->shell, link->owner.master);
+        check_flushed(link->shell, link->server);
     while (it->phase == LINK_UP && (message = queue_take(&it->output))) {
         if (message->call.kind == REQUEST_RENEW)
             tokens_not_left(link->shell, message->call.value, message->claim,
@@ -120,7 +123,7 @@ static bool deliver_reply(struct link *link)
 {
     struct shell *s = link->shell;
     struct shell_link *it = requests_of(link);
-    unsigned master = link->owner.master;
+    unsigned master = link->server;
     struct message *message = queue_take(&it->conn->readable);
     if (!message)
         return false;
@@ -132,7 +135,8 @@ static bool deliver_reply(struct link *link)
         hello.client_id = it->conn->id;
     exchange_hear(s, master, message, &reply);
     message_free(s->world, message);
-    deliver(link, &(struct event){.kind = EVENT_REPLY, .master = master, .reply = &reply});
+    deliver(link,
+            &(struct event){.kind = EVENT_REPLY, .master = link->owner.master, .reply = &reply});
     return true;
 }
 
@@ -168,7 +172,7 @@ static bool read_requests(struct link *link)
 static void deliver_heard(struct link *link, const struct heard *heard)
 {
     struct shell *s = link->shell;
-    unsigned master = link->owner.master;
+    unsigned master = link->server;
     char token[TOKEN_TEXT + 1], run_id[RUN_ID_TEXT];
     struct push push = {
         .token = {token, TOKEN_TEXT}, .clock = heard->clock, .free_slot = heard->free_slot};
@@ -181,10 +185,11 @@ static void deliver_heard(struct link *link, const struct heard *heard)
               clock_text(heard->clock));
     }
     if (heard->kind == EVENT_SUBSCRIBED)
-        deliver(link, &(struct event){.kind = EVENT_CONNECTED, .master = master});
+        deliver(link, &(struct event){.kind = EVENT_CONNECTED, .master = link->owner.master});
     exchange_spell_run_id(run_id, heard->run_id);
     deliver(link,
-            &(struct event){.kind = heard->kind, .master = master, .push = &push, .text = run_id});
+            &(struct event){
+                .kind = heard->kind, .master = link->owner.master, .push = &push, .text = run_id});
     if (heard->kind == EVENT_PUSH)
         check_came(s, master, link->heard == LINK_UP);
 }
@@ -193,7 +198,7 @@ static bool read_notifications(struct link *link)
 {
     struct heard heard;
     bool any = false;
-    while (link->heard == LINK_UP && subscription_read(link->shell, link->owner.master, &heard)) {
+    while (link->heard == LINK_UP && subscription_read(link->shell, link->server, &heard)) {
         if (heard.kind == EVENT_UNSUBSCRIBED) {
             link->heard = LINK_ENDING;
         } else {
@@ -236,7 +241,7 @@ void link_close(struct link *link)
     if (!link->subscribed) {
         close_requests(link->shell, requests_of(link));
     } else if (link->heard == LINK_UP) {
-        subscription_close(link->shell, link->owner.master);
+        subscription_close(link->shell, link->server);
         link->asked = true;
         link->heard = LINK_ENDING;
     }
@@ -245,7 +250,7 @@ void link_close(struct link *link)
 static void lose_requests(struct link *link, struct shell_link *it)
 {
     while (it->first) {
-        struct reply lost = {.tag = exchange_expected(link->shell, link->owner.master),
+        struct reply lost = {.tag = exchange_expected(link->shell, link->server),
                              .answer = ANSWER_LOST,
                              .text = {broke, sizeof broke - 1}};
         deliver(link,
@@ -261,7 +266,7 @@ bool link_breaks(const struct link *link)
 bool link_pump(struct link *link)
 {
     struct shell_link *it = requests_of(link);
-    unsigned master = link->owner.master;
+    unsigned master = link->server;
     bool asked = link->subscribed ? link->asked : it->asked;
     if (!link_breaks(link))
         return false;
@@ -274,8 +279,9 @@ bool link_pump(struct link *link)
         TRACE(link->shell->world, "  client %u has lost its connection to master %u",
               link->shell->index + 1, master + 1);
     }
-    deliver(link,
-            &(struct event){.kind = EVENT_CLOSED, .master = master, .text = asked ? NULL : broke});
+    deliver(link, &(struct event){.kind = EVENT_CLOSED,
+                                  .master = link->owner.master,
+                                  .text = asked ? NULL : broke});
     return true;
 }
 
@@ -313,14 +319,14 @@ void link_free(struct link *link)
 {
     struct shell *s = link->shell;
     if (link->subscribed) {
-        subscription_close(s, link->owner.master);
-        s->subscribed &= ~(1U << link->owner.master);
+        subscription_close(s, link->server);
+        s->subscribed &= ~(1U << link->server);
     } else {
         struct shell_link *it = requests_of(link);
         if (it->phase == LINK_UP || it->phase == LINK_CONNECTING)
             leave(s, it);
         while (it->first)
-            exchange_expected(s, link->owner.master);
+            exchange_expected(s, link->server);
         it->phase = LINK_CLOSED;
     }
     struct link **at = &s->links_made;

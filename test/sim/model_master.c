@@ -953,8 +953,12 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
     case REQUEST_ADOPT:
         answer->answer = hello(master, wall, call, answer);
         break;
+    case REQUEST_AGREE:
+        if (call->agree)
+            model_agree(master, wall, call->agree);
+        answer->answer = ANSWER_YES;
+        break;
     case REQUEST_KILL:
-    case REQUEST_AGREE: /* nothing is remembered: all count on the same masters */
         answer->answer = ANSWER_YES;
         break;
     case REQUEST_ANNOUNCE:

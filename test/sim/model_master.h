@@ -125,6 +125,50 @@ struct model_latch {
     uint32_t arrived[MODEL_ARRIVALS]; /* 0: none, and none is further on */
 };
 
+/* The list that a client counts on; the addresses ascend. */
+struct model_kind {
+    uint8_t masters, quorum, spare;
+    uint8_t addresses[MASTERS_MAX];
+    int64_t max_ttl_ms;
+};
+
+/* It lived at both moments: in TIME, or in an answer that long ago. */
+struct model_process {
+    uint64_t run_id; /* 0: none was heard */
+    usec since, until;
+};
+
+/* A kind of list that clients say they count on; as many as agree.lua keeps. */
+#define MODEL_LISTS  8
+#define MODEL_SAYERS 12
+struct model_list {
+    int64_t place; /* 0: there is no such list */
+    usec first, last, kept;
+    struct model_kind kind;
+    struct model_process processes[MASTERS_MAX];
+    struct model_sayer {
+        uint32_t client; /* 0: nobody */
+        usec at;
+    } sayers[MODEL_SAYERS];
+};
+
+/* AGREE: what is said, and the answer. */
+struct model_agree {
+    int says;
+    uint32_t client;
+    usec kept, told_time;
+    struct model_kind kind;
+    uint64_t run_ids[MASTERS_MAX]; /* 0: not heard */
+    unsigned told_count;
+    struct model_told {
+        char place; /* as in struct told_list */
+        usec first_ago, last_ago;
+        unsigned clients;
+        struct model_kind kind;
+        struct model_process processes[MASTERS_MAX];
+    } told[MODEL_LISTS];
+};
+
 /* The data that a restart keeps or loses. */
 struct model_data {
     struct model_key keys[MODEL_KEYS];
@@ -139,7 +183,9 @@ struct model_data {
     struct model_barrier barriers[MODEL_BARRIERS];
     struct model_passed passed[MODEL_SLOTS_AT];
     struct model_latch latches[MODEL_SLOTS_AT];
-    bool is_full; /* there was no room for one: the model is too small */
+    struct model_list lists[MODEL_LISTS];
+    int64_t places; /* that lists were given */
+    bool is_full;   /* there was no room for one: the model is too small */
     uint32_t arrivals;
     struct model_clock clock;
 };
@@ -177,6 +223,7 @@ struct model_call {
     usec ticket;                      /* QUEUE; ttl_ms: the life of the place */
     uint32_t channel;
     struct quarantine_terms terms;
+    struct model_agree *agree; /* AGREE: takes the answer; NULL: it is not looked at */
 };
 
 /* A push on a waiter's channel. */

@@ -23,6 +23,7 @@ struct message *message_new(struct world *w)
     else
         message = malloc(sizeof *message);
     message->next = message->shares = NULL;
+    message->call.agree = NULL;
     return message;
 }
 
@@ -30,6 +31,7 @@ void message_free(struct world *w, struct message *message)
 {
     for (struct message *shares; message; message = shares) {
         shares = message->shares;
+        free(message->call.agree);
         message->next = w->spare_messages;
         w->spare_messages = message;
     }

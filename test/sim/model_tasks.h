@@ -44,4 +44,8 @@ enum answer model_drop(struct model_master *master, usec wall, const struct mode
 /* This very process's record of a name; NULL: none. */
 struct model_latch *model_latch(struct model_master *master, usec wall, unsigned name);
 
+/* ---- model_lists.c: agree ---- */
+
+void model_agree(struct model_master *master, usec wall, struct model_agree *agree);
+
 #endif

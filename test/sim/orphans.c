@@ -22,7 +22,8 @@ static bool is_live(const struct world *w, const struct token *token)
 
 static bool refuses(const struct shell *s, unsigned master)
 {
-    return s->client && s->client->engine->masters[master].refused;
+    const struct master *it = shell_master(s, master);
+    return it && it->refused;
 }
 
 static void look_at(struct world *w, unsigned master, unsigned name, uint32_t number)

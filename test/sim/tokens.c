@@ -96,7 +96,7 @@ static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
     unsigned left = former->asked & ~(former->refused | former->released);
     for (unsigned i = 0; i < s->world->masters; i++)
         if (left & 1U << i && s->links[i].phase == LINK_UP && s->links[i].greeted &&
-            master_is_up(&s->client->engine->masters[i]))
+            master_is_up(shell_master(s, i)))
             world_violated(s->world, "rollback",
                            "lease %u of client %u tries again, and t%u is left on master %u",
                            lease->number, CLIENT(lease), lease->token, i + 1);

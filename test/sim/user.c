@@ -4,6 +4,7 @@
 
 #include "client_rules.h"
 #include "invariants.h"
+#include "lists.h"
 #include "recipe_users.h"
 #include "rules.h"
 #include "trace.h"
@@ -263,7 +264,7 @@ static bool is_hasty(const struct shell *s)
 void user_told(struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
-    if (crowd_told(lease, event))
+    if (crowd_told(lease, event) || lists_told(lease, event))
         return;
     leaders_user_told(lease, event);
     if (is_hasty(s) && chance(s, s->close_asked ? ENDS_CLOSING : ENDS_AT_ONCE)) {
@@ -364,14 +365,14 @@ static void check_left(const struct shell *s, unsigned left)
     const struct engine *e = s->client->engine;
     for (const struct claim *claim = e->abandoned; claim; claim = claim->next) {
         unsigned owed = 0;
-        for (unsigned i = 0; i < s->world->masters; i++) {
+        for (unsigned i = 0; i < s->masters; i++) {
             owed += claim->at[i].owed;
             if (s->closed && claim->at[i].owed && master_is_up(&e->masters[i]))
                 world_violated(s->world, "closing", "client %u is done, and owes master %u",
-                               s->index + 1, i + 1);
+                               s->index + 1, s->servers[i] + 1U);
         }
         left -= owed;
-        if (s->closed && owed > s->world->masters - s->quorum)
+        if (s->closed && owed > s->masters - s->quorum)
             world_violated(s->world, "closing", "client %u is done, and owes %u of a name",
                            s->index + 1, owed);
     }
@@ -475,16 +476,21 @@ static void start_again(struct shell *s)
 void user_acts(struct shell *s, bool goes_on)
 {
     struct world *w = s->world;
-    usec tidies = MS(w->max_ttl_ms) / 150 > MS(40) ? MS(w->max_ttl_ms) / 150 : MS(40);
+    usec least = w->options.habit == HABIT_LISTS ? MS(500) : MS(40);
+    usec tidies = MS(w->max_ttl_ms) / 150 > least ? MS(w->max_ttl_ms) / 150 : least;
     usec gap = w->peace ? tidies : MS(range(s, 5, w->longest_gap_ms));
     if (goes_on)
         world_plan(w, w->now + gap, HAPPENS_USER, s, 0);
     if (s->running && (s->closed_told || !s->client) && !w->ending)
         start_again(s);
+    if (!s->running && lists_begins_late(s))
+        shell_start(s);
     if (!shell_is_idle(s) || s->close_asked)
         return;
     if (w->peace)
         tidy_up(s);
+    else if (w->options.habit == HABIT_LISTS)
+        lists_act(s);
     else if (w->options.habit == HABIT_CROWD)
         crowd_acts(s);
     else if (w->ops_left)

@@ -13,9 +13,11 @@ static void is_backed(struct user_lease *lease)
     const struct token *token = token_of(lease);
     usec end = clock_when(&s->clock, lease->end);
     unsigned backing = 0;
-    for (unsigned i = 0; i < s->world->masters; i++)
-        backing +=
-            (lease->shared ? token->backed : token->alone)[i] >= end || is_wrong(s->world, i);
+    for (unsigned i = 0; i < s->masters; i++) {
+        unsigned server = s->servers[i];
+        backing += (lease->shared ? token->backed : token->alone)[server] >= end ||
+                   is_wrong(s->world, server);
+    }
     if (backing < s->quorum && !lease->undermined)
         world_violated(
             s->world, "backing",

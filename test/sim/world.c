@@ -13,6 +13,7 @@
 #include "lasting.h"
 #include "recipe_users.h"
 #include "liar.h"
+#include "lists.h"
 #include "trace.h"
 #include "user_lease.h"
 #include "wrong.h"
@@ -146,7 +147,8 @@ static void begin_peace(struct world *w)
 static usec look_every(const struct world *w)
 {
     usec every = MS(w->max_ttl_ms) / 60;
-    return every > LOOK_LEAST ? every : LOOK_LEAST;
+    usec least = w->options.habit == HABIT_LISTS ? MS(1000) : LOOK_LEAST;
+    return every > least ? every : least;
 }
 
 static bool all_is_given_back(const struct world *w)
@@ -164,14 +166,16 @@ static bool all_is_given_back(const struct world *w)
 
 static bool may_grant(const struct shell *s, unsigned master)
 {
-    return s->client && master_may_grant(s->client->engine, &s->client->engine->masters[master]);
+    const struct master *it = shell_master(s, master);
+    return it && master_may_grant(s->client->engine, it);
 }
 
 static bool all_vote(const struct world *w)
 {
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
-            if (lasting_reaches(w, c, i) && !is_liar(w, i) && !may_grant(w->shells[c], i))
+            if (w->shells[c]->entry_of[i] < MASTERS_MAX && lasting_reaches(w, c, i) &&
+                !is_liar(w, i) && !may_grant(w->shells[c], i))
                 return false;
     return true;
 }
@@ -291,7 +295,7 @@ static void look(struct world *w)
     check_waiting(w);
     switch ((enum phase)w->phase) {
     case PHASE_RUN:
-        if (w->ops_left == 0 && w->linger-- == 0) {
+        if (w->ops_left == 0 && lists_have_begun(w) && w->linger-- == 0) {
             begin_peace(w);
             w->phase = PHASE_SETTLE;
         }
@@ -319,6 +323,8 @@ static void make_server(struct world *w, unsigned index)
 {
     struct server *server = &w->servers[index];
     int64_t bound = w->options.beyond ? 60000 : 4500;
+    if (w->options.habit == HABIT_LISTS)
+        bound = 200; /* in minutes, too, they stay within the skew */
     server->clock =
         clock_drawn(&w->chance, SERVERS_BEGIN, SERVERS_BEGIN + MS(w->skew_ms) / 4, bound);
     server->up = true;
@@ -359,7 +365,8 @@ static void draw_shares(struct world *w)
             *shares[i].share = (unsigned)shares[i].wished;
         else
             *shares[i].share = has ? share : 0;
-        if (options->habit == HABIT_CROWD && !shares[i].in_crowds)
+        if ((options->habit == HABIT_CROWD && !shares[i].in_crowds) ||
+            options->habit == HABIT_LISTS)
             *shares[i].share = 0;
     }
 }
@@ -403,6 +410,7 @@ static void draw(struct world *w)
     draw_shares(w);
     draw_most_permits(w);
     faults_draw(w);
+    lists_draw(w);
     liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)
         w->foreigners = 1 + chance_below(&w->chance, FOREIGNERS_MAX);
@@ -415,8 +423,10 @@ static void populate(struct world *w)
     for (unsigned c = 0; c < w->clients; c++)
         w->shells[c] = shell_new(w, c);
     for (unsigned c = 0; c < w->clients; c++) {
-        shell_start(w->shells[c]);
-        world_plan(w, chance_range(&w->chance, 0, MS(100)), HAPPENS_USER, w->shells[c], 0);
+        usec late = lists_begins_after(w);
+        if (!late)
+            shell_start(w->shells[c]);
+        world_plan(w, late + chance_range(&w->chance, 0, MS(100)), HAPPENS_USER, w->shells[c], 0);
     }
     for (unsigned f = 0; f < w->foreigners; f++)
         foreigner_start(w, f);
@@ -478,7 +488,8 @@ static void sum_up(const struct world *w, struct result *result)
                               .lasted = w->now,
                               .masters = w->masters,
                               .faults = w->faults | w->link_faults,
-                              .tokens = w->token_count};
+                              .tokens = w->token_count,
+                              .lists = w->lists};
 }
 
 static void dismantle(struct world *w)

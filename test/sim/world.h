@@ -62,7 +62,8 @@ enum fault_kind {
 enum habit {
     HABIT_ANY,
     HABIT_WAITING, /* they wait, for few names, many with fences, and without haste */
-    HABIT_CROWD    /* see crowd.h */
+    HABIT_CROWD,   /* see crowd.h */
+    HABIT_LISTS    /* see lists.h */
 };
 
 struct options {
@@ -150,6 +151,7 @@ struct server {
     usec jumped;         /* its wall clock is so far ahead */
     usec farthest;       /* and was */
     bool fails_over;     /* down: the process that comes has run for long */
+    usec restarted_at;   /* true time; 0: never */
     usec highest_clock;  /* the logical clock as far as it has ever been */
 };
 
@@ -289,6 +291,35 @@ struct wish {
     unsigned hoard;   /* leases of its own */
 };
 
+/* A list of masters, and the numbers that go with it. */
+#define KINDS 2
+struct list_kind {
+    unsigned masters, quorum, spare;
+    uint8_t servers[MASTERS_MAX]; /* they ascend */
+    uint16_t has, renamed;        /* a bit for each server */
+    int64_t more_ttl_ms;          /* than others have for max_ttl */
+    bool was_used;
+};
+
+/* Why two clients held one name whose lists may not meet. */
+enum beside {
+    BESIDE_APART,     /* no master is in both lists */
+    BESIDE_LIAR,      /* it lies to a client without spare votes */
+    BESIDE_PROTECTED, /* the lists would meet without a liar: they are shown, and not refused */
+    BESIDE_FEW,       /* too few masters are in both lists for a liar among them */
+    BESIDE_RESTART,   /* a master of both lists has restarted */
+    BESIDE_UNHEARD,   /* a client had no word of a master of both lists */
+    BESIDE_PROCESSES, /* only processes tell the lists apart, and these were not known yet */
+    BESIDES
+};
+
+struct list_counts {
+    uint64_t runs;     /* with lists that may not meet */
+    uint64_t acquired; /* in those */
+    uint64_t refused;  /* clients, each time */
+    uint64_t beside[BESIDES];
+};
+
 struct world {
     struct options options;
     struct chance chance;
@@ -300,6 +331,7 @@ struct world {
     struct chance meeting;  /* of barriers */
     struct chance latching; /* of latches */
     struct chance turning;  /* of local_turn_ms */
+    struct chance listing;  /* of lists */
     usec now;
     uint64_t order;
     struct happening *heap;
@@ -371,6 +403,10 @@ struct world {
     uint16_t ever_wrong; /* a bit for each master that was wrong at any time */
     uint32_t leases_made, processes;
 
+    struct list_kind kinds[KINDS];
+    struct list_counts lists;
+    unsigned sleepy; /* per mille of what users with lists do: the client sleeps for minutes */
+
     uint64_t streams; /* of bytes, made so far */
     struct message *spare_messages;
     struct conn *conns; /* all of this run */
@@ -384,6 +420,7 @@ struct result {
     uint64_t acquired, lost, renewals, heals;
     uint32_t faults, tokens;
     unsigned masters;
+    struct list_counts lists;
 };
 
 void world_run(const struct options *options, struct result *result);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "faults.h"
+#include "lists.h"
 #include "rules.h"
 #include "liar.h"
 #include "model_net.h"
@@ -190,6 +191,8 @@ void wrong_end(struct world *w)
 
 bool wrong_pair_tolerated(const struct world *w, unsigned quorum, unsigned other)
 {
+    if (w->options.habit == HABIT_LISTS)
+        return true; /* lists_exclude() knows */
     return w->wrong + w->masters + 1 <= quorum + other || w->options.wrong >= 0;
 }
 
@@ -207,6 +210,8 @@ bool wrong_may_break(const struct world *w, const char *rule)
     static const char *const plain[] = {"exclusion", "backing", "fence",   "stored",
                                         "turn",      "order",   "healing", NULL};
     static const char *const mixed[] = {"turn", "order", "healing", NULL};
+    if (w->options.habit == HABIT_LISTS)
+        return lists_may_break(w, rule);
     if (wrong_pair_tolerated(w, wrong_quorum(w->masters, 0), wrong_quorum(w->masters, 0)))
         return false;
     return !w->spare ? is_one_of(rule, plain) : w->mixed && is_one_of(rule, mixed);
