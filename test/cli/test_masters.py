@@ -125,8 +125,10 @@ class Shown(Masters):
         env = self.of(1, 2, 3)
         self.assertIn("takes no names", self.redlock("masters", "a", env=env, status=64).err)
         self.redlock("masters", "--nodes", "redis://h:x", env=env, status=78)
-        del env["REDLOCK_FLEET"]
+        env["REDLOCK_FLEET"] = ""
         self.assertIn("--fleet", self.redlock("masters", env=env, status=64).err)
+        del env["REDLOCK_FLEET"]
+        self.assertEqual(self.redlock("masters", "--json", env=env, status=0).json["fleet"], self.prefix)
 
     def test_watch(self):
         watch = [self.spawn("masters", "--watch", *more, env=self.of(1, 2, 3)) for more in ((), ("--json",))]
