@@ -139,7 +139,7 @@ static void end_without_fleet(struct masters *masters)
     if (used.fleet)
         return;
     failure_tell(masters->session.options, "cannot tell of", REDLOCK_E_ARGUMENT,
-                 "clients that name no fleet say no list: give --fleet", NULL);
+                 "clients of no fleet say no list: give --fleet a name", NULL);
     session_end(&masters->session, EXIT_USAGE, 0);
 }
 
