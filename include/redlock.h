@@ -237,7 +237,7 @@ typedef struct redlock_options {
     const char *prefix;
 
     /* Clients of one fleet count on the same masters: a list that may not be used beside that of
-     * others ends acquires with E_DIFFERS.  NULL: the prefix.  "": none, and nothing is compared. */
+     * others ends acquires with E_DIFFERS.  NULL: the prefix.  "": none, nothing is compared. */
     const char *fleet;
 
     /* The longest ttl that a lease of this client may have, 1 ms to 24 hours; 0: 30,000.  A

@@ -20,9 +20,9 @@ static void spell(char text[TEXT], const char *format, unsigned number)
 static struct model_kind draw_kind(struct chance *chance)
 {
     unsigned first = chance_below(chance, ADDRESSES);
-    struct model_kind kind = {.masters = (uint8_t)(1 + chance_below(chance, ADDRESSES - first)),
-                              .spare = (uint8_t)chance_permille(chance, 100),
-                              .max_ttl_ms = 1000};
+    struct model_kind kind = {.max_ttl_ms = 1000};
+    kind.masters = (uint8_t)(1 + chance_below(chance, ADDRESSES - first));
+    kind.spare = (uint8_t)chance_permille(chance, 100);
     kind.quorum = (uint8_t)(kind.masters / 2 + 1);
     for (unsigned i = 0; i < kind.masters; i++)
         kind.addresses[i] = (uint8_t)(first + i);
@@ -31,8 +31,8 @@ static struct model_kind draw_kind(struct chance *chance)
 
 struct model_agree agree_draw(struct chance *chance, usec now, int64_t longest_ms)
 {
-    struct model_agree agree = {.kind = draw_kind(chance),
-                                .client = 1 + chance_below(chance, CLIENTS)};
+    struct model_agree agree = {.kind = draw_kind(chance)};
+    agree.client = 1 + chance_below(chance, CLIENTS);
     unsigned dice = chance_below(chance, 10);
     bool is_short = chance_permille(chance, 500);
     agree.says = dice == 0 ? 0 : dice == 1 ? -1 : 1;

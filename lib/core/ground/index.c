@@ -35,7 +35,7 @@ static void grow(struct index *index, const struct memory *memory)
 {
     uint32_t size = count_buckets(index);
     struct indexed **old = buckets_of(index);
-    struct indexed **new = memory->take(memory->pool, 2 * size * sizeof(struct indexed *));
+    struct indexed **new = memory->take(memory->pool, (size_t)2 * size * sizeof(struct indexed *));
     if (!new)
         return;
     for (uint32_t i = 0; i < size; i++)
