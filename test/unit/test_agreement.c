@@ -573,6 +573,9 @@ CASE_HERE(no_memory_for_a_word_is_no_word)
     fake.countdown = 0;
     assert_true(fake.starved);
     assert_false(agreement_holds(&fake.engine, 0));
+    tell_nothing_from(2, 3);
+    fake_advance(&fake, 1);
+    assert_true(agreement_is_due(&fake.engine)); /* it is asked for again */
 }
 
 /* ---- a saying is a lease -----------------------------------------------------------------------

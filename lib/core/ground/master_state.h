@@ -25,6 +25,7 @@ struct word {
     usec time;              /* then, by the master's wall clock */
     char *bytes;            /* NULL: it told of our list alone */
     size_t length;
+    bool unread; /* there was no memory for it: it is asked for again before a promise is */
 };
 
 struct master {

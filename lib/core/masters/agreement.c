@@ -77,7 +77,7 @@ static void drop_text(struct engine *e, struct word *word)
 
 static void note_words(struct engine *e)
 {
-    bool is_one_missing = false;
+    bool is_one_missing = false, is_one_unread = false;
     e->oldest_word = NEVER;
     e->in_question = false;
     for (unsigned i = 0; i < e->config.masters; i++) {
@@ -85,11 +85,12 @@ static void note_words(struct engine *e)
         if (word->sent_at && word->sent_at < e->oldest_word)
             e->oldest_word = word->sent_at;
         is_one_missing |= !word->sent_at && master_is_up(&e->masters[i]);
+        is_one_unread |= word->unread;
         e->in_question |= word->length != 0;
     }
     bool is_known = e->oldest_word != NEVER;
     bool look = !is_known || is_one_missing || e->in_question || e->differs;
-    e->say_again_at = is_known ? e->oldest_word + WORD_AGES : NEVER;
+    e->say_again_at = is_one_unread ? 0 : is_known ? e->oldest_word + WORD_AGES : NEVER;
     bool always = !e->config.fleet || e->config.looks_only;
     e->words_hold_until = always ? NEVER : look ? LONG_AGO : e->oldest_word + WORD_LASTS;
 }
@@ -132,8 +133,8 @@ void agreement_hear(struct engine *e, unsigned index, usec sent_at, struct slice
     word->bytes = kept ? e->memory.take(e->memory.pool, kept) : NULL;
     if (word->bytes)
         memcpy(word->bytes, lists.bytes, word->length = kept);
-    else if (kept)
-        *word = (struct word){0}; /* no memory: what it tells must not count as nothing */
+    else if (kept) /* no memory: what it tells must not count as nothing */
+        *word = (struct word){.unread = true};
     note_words(e);
 }
 
