@@ -46,6 +46,16 @@ static struct model_sayer *find_sayer(struct model_list *list, uint32_t client)
     return NULL;
 }
 
+/* A place for one more: a free one, or that of the sayer who would be forgotten first. */
+static struct model_sayer *find_place(struct model_list *list)
+{
+    struct model_sayer *place = &list->sayers[0];
+    for (unsigned i = 0; i < MODEL_SAYERS && place->client; i++)
+        if (!list->sayers[i].client || list->sayers[i].at < place->at)
+            place = &list->sayers[i];
+    return place;
+}
+
 /* ---- saying ---------------------------------------------------------------------- */
 
 static struct model_list *make(struct model_master *master, usec wall,
@@ -84,13 +94,11 @@ static void say(struct model_master *master, usec wall, const struct model_agree
         return;
     struct model_sayer *sayer = find_sayer(list, agree->client);
     if (!sayer)
-        sayer = find_sayer(list, 0);
+        sayer = find_place(list);
     list->last = wall;
     list->kept = agree->kept > list->kept ? agree->kept : list->kept;
     hear_processes(list, wall, agree);
-    master->data.is_full |= !sayer;
-    if (sayer)
-        *sayer = (struct model_sayer){agree->client, wall};
+    *sayer = (struct model_sayer){agree->client, wall};
 }
 
 static void take_back(struct model_master *master, const struct model_agree *agree)

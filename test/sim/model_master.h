@@ -140,7 +140,7 @@ struct model_process {
 
 /* A kind of list that clients say they count on; as many as agree.lua keeps. */
 #define MODEL_LISTS  8
-#define MODEL_SAYERS 32
+#define MODEL_SAYERS 12
 struct model_list {
     int64_t place; /* 0: there is no such list */
     usec first, last, kept;
