@@ -89,13 +89,26 @@ class Record:
         self.run["workers"] += 1
         self.kinds[worker], self.facts[worker] = "library", []
 
+    def gives_back(self, name, number, ms):
+        self.find("releasing", name, number)[0] = at(ms)
+        self.find("released", name, number)[0] = at(ms + 1)
+
+    def gets(self, worker, number, asked, begin, until, fence, *wish, slot=()):
+        """Name a, and no more of this lease."""
+        self.says(worker, asked, "attempt", "a", number, *wish)
+        self.says(worker, begin, "acquired", "a", number, at(until), f"t{number}:{worker}", fence, *slot)
+
     def holds(self, worker, number, asked, begin, end, fence, *wish, slot=()):
         """Name a, without an act."""
-        self.says(worker, asked, "attempt", "a", number, *wish)
-        self.says(worker, begin, "acquired", "a", number, at(begin + 980), f"t{number}:{worker}",
-                  fence, *slot)
+        self.gets(worker, number, asked, begin, begin + 980, fence, *wish, slot=slot)
         self.says(worker, end, "releasing", "a", number, at(begin + 980))
         self.says(worker, end, "released", "a", number, "REDLOCK_OK")
+
+    def fails(self, worker, moments, wait, code, first=300):
+        """Name a, asked for at these moments."""
+        for number, ms in enumerate(moments, first):
+            self.says(worker, ms, "attempt", "a", number)
+            self.says(worker, ms + wait, "failed", "a", number, code)
 
     def says(self, worker, ms, fact, *rest):
         self.facts[worker].append([at(ms), fact, *rest])
@@ -178,17 +191,18 @@ class Case(unittest.TestCase):
             self.assertEqual(len(told["complaints"]), many)
         return told
 
-
     def each(self, table):
-        """Rows: a title, a maker of the record, and the judgement: a rule and words, or None."""
-        for title, make, condemned in table:
+        """Rows: a title, a maker of the record, and the judgement. This is a rule and words; a sound
+        record has figures instead, or None."""
+        for title, make, judgement in table:
             with self.subTest(title):
                 self.setUp()
                 make()
-                if condemned:
-                    self.assert_condemned(*condemned, 1)
+                if isinstance(judgement, tuple):
+                    self.assert_condemned(*judgement, 1)
                 else:
-                    self.assert_well()
+                    told, figures = self.assert_well(), judgement or {}
+                    self.assertEqual({key: told[key] for key in figures}, figures)
 
 
 class Sound(Case):
@@ -224,39 +238,53 @@ class Sound(Case):
 
 
 class Overlap(Case):
-    def holds_on(self, name, number, until_ms):
-        self.record.drop(name, number, "releasing", "released")
-        self.record.find("acquired", name, number)[UNTIL] = at(until_ms)
-        self.record.find("act", name, number)[UNTIL] = at(until_ms)
-        worker = f"worker-{1 + number % 2}"
-        return worker
+    NEXT = ("overlap", "a: a11:")  # the next holder's lease
+
+    def holds_on(self, until_ms):
+        """Number 10, which worker-1 does not give back."""
+        self.record.drop("a", 10, "releasing", "released")
+        for fact in ("acquired", "act"):
+            self.record.find(fact, "a", 10)[UNTIL] = at(until_ms)
+
+    def late(self, *readers, fault=None, masters=()):
+        """Number 11 gets it a moment before; where the watcher has seen the key of number 10."""
+        for number in readers:
+            self.record.reads("a", number)
+        self.record.gives_back("a", 10, 553)
+        if fault:
+            kind, begin, end = fault
+            self.record.fault(kind, "master-1", begin, end)
+        for master in masters:
+            self.record.sees(505, "a", "a10:worker-1", master=master)
+
+    def test_it_gave_it_back_late(self):
+        evicted, excused = ("evicting", 530, 540), {"overlaps_excused": 1}
+        self.each((
+            ("a writer", self.late, self.NEXT),
+            ("at the same moment", lambda: self.record.gives_back("a", 10, 552), None),
+            ("readers hold at once", lambda: self.late(10, 11), {"readers": 2, "side_by_side": 1}),
+            ("a reader comes while a writer holds", lambda: self.late(11),
+             ("overlap", "a: a11:worker-2 of worker-2:11, a reader, holds it")),
+            ("a writer comes while a reader holds", lambda: self.late(10),
+             ("overlap", "a: a11:worker-2 of worker-2:11, holds it")),
+            ("a master took the key, and it has a bare quorum", lambda: self.late(fault=evicted), excused),
+            ("a clock was stepped", lambda: self.late(fault=("clock-stepped", 530, 540)), excused),
+            ("one master of many took it", lambda: self.late(fault=evicted, masters=(2, 3, 4)), self.NEXT),
+            ("a master took it before", lambda: self.late(fault=("evicting", 400, 420)), self.NEXT)))
 
     def test_it_never_gave_it_back(self):
-        worker = self.holds_on("a", 10, 600)
-        self.record.says(worker, 590, "lost", "a", 10, at(590))
+        self.holds_on(600)
+        self.record.says("worker-1", 590, "lost", "a", 10, at(590))
         self.record.drop("a", 12, "attempt", "acquired", "act", "acted", "releasing", "released")
         self.assert_condemned("overlap", "a: a11:worker-2 of worker-2:11", 1)
 
-    def gives_back_late(self):
-        self.record.find("releasing", "a", 10)[0] = at(553)
-        self.record.find("released", "a", 10)[0] = at(554)
-
-    def test_it_gave_it_back_late(self):
-        self.gives_back_late()
-        self.assert_condemned("overlap", "a: a11:", 1)
-
-    def test_the_same_moment_is_none(self):
-        self.record.find("releasing", "a", 10)[0] = at(552)
-        self.record.find("released", "a", 10)[0] = at(553)
-        self.assert_well()
-
     def test_a_renewal_told_late(self):
         """The lease was held all the while between its former end and the new one."""
-        worker = self.holds_on("a", 10, 530)
-        self.record.says(worker, 580, "valid", "a", 10, at(700))
-        self.record.says(worker, 590, "releasing", "a", 10, at(700))
-        self.record.fault("stopped", worker, 520, 580)
-        self.assert_condemned("overlap", "a: a11:", 1)
+        self.holds_on(530)
+        self.record.says("worker-1", 580, "valid", "a", 10, at(700))
+        self.record.says("worker-1", 590, "releasing", "a", 10, at(700))
+        self.record.fault("stopped", "worker-1", 520, 580)
+        self.assert_condemned(*self.NEXT, 1)
 
     def test_a_killed_holder_holds_to_its_end(self):
         self.record.kill("worker-1", 510)
@@ -269,27 +297,9 @@ class Overlap(Case):
                 if fact[1] in ("acquired", "act", "releasing"):
                     fact[UNTIL] = fact[0]
         self.assert_well()
-        self.record.find("releasing", "a", 10)[0] = at(560)
-        self.record.find("released", "a", 10)[0] = at(561)
+        self.record.gives_back("a", 10, 560)
         self.record.says("worker-1", 555, "act", "a", 10, at(555))
-        self.assert_condemned("overlap", "a: a11:", 1)
-
-    def test_readers_hold_at_once(self):
-        for number in (10, 11):
-            self.record.reads("a", number)
-        self.gives_back_late()
-        told = self.assert_well()
-        self.assertEqual((told["readers"], told["side_by_side"]), (2, 1))
-
-    def test_a_reader_comes_while_a_writer_holds(self):
-        self.record.reads("a", 11)
-        self.gives_back_late()
-        self.assert_condemned("overlap", "a: a11:worker-2 of worker-2:11, a reader, holds it", 1)
-
-    def test_a_writer_comes_while_a_reader_holds(self):
-        self.record.reads("a", 10)
-        self.gives_back_late()
-        self.assert_condemned("overlap", "a: a11:worker-2 of worker-2:11, holds it", 1)
+        self.assert_condemned(*self.NEXT, 1)
 
     def test_a_killed_reader_holds_to_its_end(self):
         self.record.reads("a", 8)
@@ -306,8 +316,7 @@ class Overlap(Case):
         self.record.keep_to(9000)
         for worker in ("worker-3", "worker-4"):
             self.record.adds(worker)
-        self.record.says("worker-1", 9000, "attempt", "a", 300, "shared")
-        self.record.says("worker-1", 9002, "acquired", "a", 300, at(9050), "t:worker-1", 9300)
+        self.record.gets("worker-1", 300, 9000, 9002, 9050, 9300, "shared")
         self.record.fault("stopped", "worker-1", 9040, 9200)
         self.record.says("worker-1", 9201, "valid", "a", 300, at(9400))
         self.record.says("worker-1", 9250, "releasing", "a", 300, at(9400))
@@ -315,14 +324,13 @@ class Overlap(Case):
         self.record.holds("worker-4", 1, 9140, 9150, 9300, 9302, "shared")
 
     def test_a_renewal_of_a_reader_told_late(self):
-        self.reader_that_tells_a_renewal_late()
-        self.assert_condemned("overlap", "a: t1:worker-3 of worker-3:1, holds it from", 1)
+        self.each((
+            ("beside a writer", self.reader_that_tells_a_renewal_late,
+             ("overlap", "a: t1:worker-3 of worker-3:1, holds it from")),
+            ("beside readers", lambda: self.reader_that_tells_a_renewal_late("shared"), None)))
 
-    def test_a_renewal_of_a_reader_told_late_beside_readers(self):
-        self.reader_that_tells_a_renewal_late("shared")
-        self.assert_well()
-
-    def plain(self):
+    def plain(self, until=None):
+        """Worker-1, which holds name a for too long."""
         self.record.kinds["worker-1"] = "plain"
         for fact in self.record.facts["worker-1"]:
             if fact[1] == "acquired":
@@ -332,140 +340,83 @@ class Overlap(Case):
         for write in self.record.writes.values():
             if write[2] == "worker-1":
                 write[1], write[5] = 0, "unfenced"
+        if until:
+            self.holds_on(until)
 
     def test_plain_clients(self):
-        self.plain()
-        self.assert_well()
-        self.holds_on("a", 10, 553)
-        self.assert_condemned("overlap", "a: a11:", 1)
-
-    def test_plain_clients_are_not_told_of_loss(self):
-        self.plain()
-        self.holds_on("a", 10, 540)
-        self.assert_well()
-
-    def test_plain_clients_know_no_quarantine(self):
-        self.plain()
-        self.holds_on("a", 10, 553)
-        self.record.fault("emptied", "master-1", 530, 540)
-        self.assertEqual(self.assert_well()["overlaps_excused"], 1)
-
-    def test_a_key_that_a_master_took(self):
-        """A lease on a bare quorum does not survive it."""
-        self.gives_back_late()
-        for kind in ("evicting", "clock-stepped"):
-            self.record.faults = []
-            self.record.fault(kind, "master-1", 530, 540)
-            self.assertEqual(self.assert_well()["overlaps_excused"], 1)
-
-    def test_a_key_that_a_master_took_of_many(self):
-        self.gives_back_late()
-        self.record.fault("evicting", "master-1", 530, 540)
-        for master in (2, 3, 4):
-            self.record.sees(505, "a", "a10:worker-1", master=master)
-        self.assert_condemned("overlap", "a: a11:", 1)
+        def emptied():
+            self.plain(553)
+            self.record.fault("emptied", "master-1", 530, 540)
+        self.each((
+            ("a sound record", self.plain, None),
+            ("too long", lambda: self.plain(553), self.NEXT),
+            ("not told of loss", lambda: self.plain(540), None),
+            ("they know no quarantine", emptied, {"overlaps_excused": 1})))
 
     def test_a_reader_that_a_master_forgot(self):
         """The master that has it has the other reader, too."""
-        self.record.reads("a", 10)
-        self.gives_back_late()
-        self.record.fault("evicting", "master-1", 530, 540)
+        self.late(10, fault=("evicting", 530, 540))
         self.assertEqual(self.assert_well()["overlaps_excused"], 1)
         for master in (1, 2, 3, 4):
-            self.record.sees(505, "a", "redlock:shared", master=master)
-            self.record.sees(505, "a", "a10:worker-1", master=master)
-            self.record.sees(505, "a", "other:worker-2", master=master)
-        self.assert_condemned("overlap", "a: a11:", 1)
-
-    def test_a_key_that_a_master_took_before(self):
-        self.gives_back_late()
-        self.record.fault("evicting", "master-1", 400, 420)
-        self.assert_condemned("overlap", "a: a11:", 1)
+            for token in ("redlock:shared", "a10:worker-1", "other:worker-2"):
+                self.record.sees(505, "a", token, master=master)
+        self.assert_condemned(*self.NEXT, 1)
 
 
 class Fences(Case):
     def fence(self, name, number, fence):
         self.record.find("acquired", name, number)[6] = fence
-        next(it for it in self.record.writes.values()
-             if (it[0], it[3]) == (name, number))[1] = fence
+        self.record.write_of(name, number)[1] = fence
 
-    def test_equal(self):
-        self.fence("a", 8, 7070)
-        self.assert_condemned("fence", "a: a8:", 1)
+    def without_act(self, name, number, fence):
+        self.record.find("acquired", name, number)[6] = fence
+        self.record.drop(name, number, "act", "acted")
 
-    def test_smaller(self):
-        self.record.find("acquired", "b", 9)[6] = 7079
-        self.record.drop("b", 9, "act", "acted")
-        self.assert_condemned("fence", "b: b9:", 1)
-
-    def readers(self, first, second, asked=9001):
-        """The fences of two that hold at once; when the second one asked."""
+    def hold(self, *leases):
+        """Of worker-1, worker-2 and so on: asked, begin, end, fence and wishes."""
         self.record.keep_to(9000)
-        self.record.holds("worker-1", 300, 9000, 9002, 9050, first, "shared")
-        self.record.holds("worker-2", 301, asked, 9010, 9060, second, "shared")
+        for which, lease in enumerate(leases, 1):
+            if which > 2:
+                self.record.adds(f"worker-{which}")
+            self.record.holds(f"worker-{which}", 299 + which, *lease)
 
-    def test_readers_side_by_side_may_tie(self):
-        self.readers(9300, 9300)
-        self.assert_well()
+    def readers(self, first, second, asked=9001, writer=()):
+        """The fences of two that hold at once; when the second one asked; and of a writer after them."""
+        self.hold((9000, 9002, 9050, first, "shared"), (asked, 9010, 9060, second, "shared"),
+                 *((8990, 9070, 9080, fence) for fence in writer))
 
-    def test_readers_side_by_side_come_in_any_order(self):
-        self.readers(9301, 9300)
-        self.assert_well()
+    def test_writers(self):
+        self.each((
+            ("equal", lambda: self.fence("a", 8, 7070), ("fence", "a: a8:")),
+            ("smaller", lambda: self.without_act("b", 9, 7079), ("fence", "b: b9:")),
+            ("none at all", lambda: self.without_act("a", 0, -1), ("fence", "-1 is no fence")),
+            ("a double cannot tell it", lambda: self.fence("a", 199, 2 ** 53), ("fence", "is no fence"))))
 
-    def test_a_reader_that_asked_when_another_was_told(self):
-        self.readers(9300, 9300, 9003)
-        self.assert_condemned("fence", "a: t301:worker-2 of worker-2:301, a reader, fence 9300", 1)
-        self.setUp()
-        self.readers(9301, 9300, 9003)
-        self.assert_condemned("fence", "a: t301:worker-2", 1)
-        self.setUp()
-        self.readers(9300, 9301, 9003)
-        self.assert_well()
-
-    def test_a_writer_is_above_all_readers(self):
-        for fence, is_well in ((9301, False), (9302, True)):
-            self.setUp()
-            self.readers(9301, 9300)
-            self.record.adds("worker-3")
-            self.record.holds("worker-3", 1, 8990, 9070, 9080, fence)
-            if is_well:
-                self.assert_well()
-            else:
-                self.assert_condemned("fence", "fence 9301, comes after t300:worker-1", 1)
-
-    def test_a_reader_is_above_all_writers(self):
-        self.record.keep_to(9000)
-        self.record.holds("worker-1", 300, 9000, 9010, 9020, 9300)
-        self.record.holds("worker-2", 301, 9000, 9030, 9040, 9300, "shared")
-        self.assert_condemned("fence", "comes after t300:worker-1 of worker-1:300, fence 9300", 1)
-
-    def test_who_asked_for_no_fence_has_none(self):
-        self.record.keep_to(9000)
-        self.record.holds("worker-1", 300, 9000, 9002, 9050, 0, "shared", "unfenced")
-        self.record.holds("worker-2", 301, 9001, 9055, 9060, 0, "unfenced")
-        self.assert_well()
-
-    def test_who_asked_for_a_fence_has_one(self):
-        self.record.keep_to(9000)
-        self.record.holds("worker-1", 300, 9000, 9002, 9050, 0, "shared")
-        self.assert_condemned("fence", "0 is no fence", 1)
-
-    def test_no_fence_at_all(self):
-        self.record.find("acquired", "a", 0)[6] = -1
-        self.record.drop("a", 0, "act", "acted")
-        self.assert_condemned("fence", "-1 is no fence", 1)
-
-    def test_a_fence_that_a_double_cannot_tell(self):
-        self.fence("a", 199, 2 ** 53)
-        self.assert_condemned("fence", "is no fence", 1)
+    def test_readers(self):
+        self.each((
+            ("side by side they may tie", lambda: self.readers(9300, 9300), None),
+            ("side by side they come in any order", lambda: self.readers(9301, 9300), None),
+            ("one asks when the other was told: equal", lambda: self.readers(9300, 9300, 9003),
+             ("fence", "a: t301:worker-2 of worker-2:301, a reader, fence 9300")),
+            ("smaller", lambda: self.readers(9301, 9300, 9003), ("fence", "a: t301:worker-2")),
+            ("above", lambda: self.readers(9300, 9301, 9003), None),
+            ("a writer is above all of them", lambda: self.readers(9301, 9300, writer=[9302]), None),
+            ("a writer is not", lambda: self.readers(9301, 9300, writer=[9301]),
+             ("fence", "fence 9301, comes after t300:worker-1")),
+            ("a reader is above all writers",
+             lambda: self.hold((9000, 9010, 9020, 9300), (9000, 9030, 9040, 9300, "shared")),
+             ("fence", "comes after t300:worker-1 of worker-1:300, fence 9300")),
+            ("who asked for no fence has none",
+             lambda: self.hold((9000, 9002, 9050, 0, "shared", "unfenced"),
+                               (9001, 9055, 9060, 0, "unfenced")), None),
+            ("who asked for a fence has one", lambda: self.hold((9000, 9002, 9050, 0, "shared")),
+             ("fence", "0 is no fence"))))
 
     def test_told_late_by_one_that_was_stopped(self):
         self.record.keep_to(9000)
-        self.record.says("worker-2", 9000, "attempt", "a", 300)
-        self.record.says("worker-1", 9000, "attempt", "a", 301)
-        self.record.says("worker-1", 9990, "acquired", "a", 301, at(9998), "t301:worker-1", 9301)
+        self.record.gets("worker-1", 301, 9000, 9990, 9998, 9301)
         self.record.says("worker-1", 9991, "releasing", "a", 301, at(9998))
-        self.record.says("worker-2", 9995, "acquired", "a", 300, at(9995), "t300:worker-2", 9300)
+        self.record.gets("worker-2", 300, 9000, 9995, 9995, 9300)
         self.record.says("worker-2", 9996, "lost", "a", 300, at(9996))
         self.record.fault("stopped", "worker-2", 9000, 9995)
         self.assert_well()
@@ -482,36 +433,7 @@ class Lost(Case):
     def setUp(self):
         super().setUp()
         self.record.keep_to(9000)
-        self.record.says("worker-1", 9000, "attempt", "a", 300)
-        self.record.says("worker-1", 9002, "acquired", "a", 300, at(9400), "t:worker-1", 9300)
-
-    def test_in_time(self):
-        self.says((9350, "lost", 9350), (9350, "releasing", 9350))
-        self.assertEqual(self.assert_well()["lost_in_time"], 1)
-
-    def test_late(self):
-        self.says((9410, "lost", 9410))
-        self.assertEqual(self.assert_condemned("lost", "ended at 1009400000", 1)["lost_late"], 1)
-
-    def test_stopped(self):
-        self.record.fault("stopped", "worker-1", 9300, 9700)
-        self.record.says("worker-1", 9701, "refrained", "a", 300)
-        self.record.says("worker-1", 9702, "lost", "a", 300, at(9702))
-        told = self.assert_well()
-        self.assertEqual((told["stopped_past_lease"], told["refrained"]), (1, 1))
-
-    def test_killed(self):
-        self.record.kill("worker-1", 9300, 9310)
-        self.assert_well()
-
-    def test_killed_too_late(self):
-        self.record.kill("worker-1", 9500, 9510)
-        self.assert_condemned("lost", "t:worker-1", 1)
-
-    def test_told_that_it_holds_when_it_was_over(self):
-        self.record.find("acquired", "a", 300)[UNTIL] = at(9002)
-        self.record.says("worker-1", 9003, "lost", "a", 300, at(9003))
-        self.assert_condemned("lost", "no validity left", 1)
+        self.record.gets("worker-1", 300, 9000, 9002, 9400, 9300)
 
     def says(self, *facts, stopped=None):
         """(ms, fact, until) of worker-1; `stopped` is who, and from when to when."""
@@ -520,20 +442,41 @@ class Lost(Case):
         for ms, fact, until in facts:
             self.record.says("worker-1", ms, fact, "a", 300, at(until))
 
+    def over_when_told(self):
+        self.record.find("acquired", "a", 300)[UNTIL] = at(9002)
+        self.says((9003, "lost", 9003))
+
     def test_when_it_has_to_be_told(self):
-        late, missed = (9702, "lost", 9702), ("lost", "t:worker-1")
+        late, missed = (9702, "lost", 9702), ("lost", "t300:worker-1")
         self.each((
             ("never", lambda: None, ("lost", "not told for 600000 us")),
+            ("in time", lambda: self.says((9350, "lost", 9350), (9350, "releasing", 9350)),
+             {"lost_in_time": 1}),
             ("given back", lambda: self.says((9300, "releasing", 9400)), None),
             ("given back after its end", lambda: self.says((9410, "releasing", 9410)), missed),
             ("withdrawn", lambda: self.says((9100, "lost", 9100)), None),
             ("another was stopped", lambda: self.says(late, stopped=("worker-2", 9300, 9700)), missed),
-            ("stopped earlier", lambda: self.says(late, stopped=("worker-1", 9100, 9200)), missed)))
+            ("stopped earlier", lambda: self.says(late, stopped=("worker-1", 9100, 9200)), missed),
+            ("killed", lambda: self.record.kill("worker-1", 9300, 9310), None),
+            ("killed too late", lambda: self.record.kill("worker-1", 9500, 9510), missed),
+            ("it was over when told to hold", self.over_when_told, ("lost", "no validity left"))))
+
+    def test_late(self):
+        self.says((9410, "lost", 9410))
+        self.assertEqual(self.assert_condemned("lost", "ended at 1009400000", 1)["lost_late"], 1)
+
+    def test_stopped(self):
+        self.record.says("worker-1", 9701, "refrained", "a", 300)
+        self.says((9702, "lost", 9702), stopped=("worker-1", 9300, 9700))
+        told = self.assert_well()
+        self.assertEqual((told["stopped_past_lease"], told["refrained"]), (1, 1))
 
     def test_valid_again(self):
         over = ("resurrected", "ended at 1009400000")
         later = (9405, "valid", 9800), (9410, "releasing", 9800)
         self.each((
+            ("before its end", lambda: self.says((9335, "valid", 9900), (9700, "releasing", 9900)),
+             {"renewals": 1}),
             ("after its end", lambda: self.says(*later), over),
             ("long after a stop", lambda: self.says(*later, stopped=("worker-1", 9005, 9055)), over),
             ("after lost", lambda: self.says((9350, "lost", 9350), (9360, "healthy", 9800)),
@@ -544,13 +487,9 @@ class Lost(Case):
              lambda: self.says((9501, "valid", 9700), (9510, "releasing", 9700),
                                stopped=("worker-1", 9330, 9500)), None)))
 
-    def test_a_renewal(self):
-        self.says((9335, "valid", 9900), (9700, "releasing", 9900))
-        self.assertEqual(self.assert_well()["renewals"], 1)
-
     def test_acting_without_validity(self):
         self.says((9350, "lost", 9350), (9360, "act", 9360))
-        self.assert_condemned("act", "t:worker-1", 1)
+        self.assert_condemned("act", "t300:worker-1", 1)
 
     def test_acting_of_a_command_that_is_over(self):
         self.record.kinds["worker-1"] = "command"
@@ -563,72 +502,64 @@ class Lost(Case):
 
 
 class Orphan(Case):
+    """From 9 s on, keys of the last lease of worker-1."""
+
     def setUp(self):
         super().setUp()
         self.record.keep_to(9000)
-        self.record.says("worker-1", 9000, "attempt", "a", 300)
 
-    def got(self, code="REDLOCK_OK"):
-        self.record.says("worker-1", 9002, "acquired", "a", 300, at(9980), "t:worker-1", 9300)
-        self.record.says("worker-1", 9100, "releasing", "a", 300, at(9980))
-        self.record.says("worker-1", 9102, "released", "a", 300, code)
-
-    def seen(self, *moments):
+    def seen(self, *moments, key="a", token="t300:worker-1", left=900, master=2):
         for ms in moments:
-            self.record.sees(ms, "a", "t:worker-1", master=2)
+            self.record.sees(ms, key, token, left, master)
 
     def test_a_key_of_a_lease(self):
-        def has(*moments, code="REDLOCK_OK", frozen=None):
-            self.got(code)
-            self.seen(*moments)
+        def has(*moments, code="REDLOCK_OK", frozen=None, left=900):
+            self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300)
+            self.record.find("released", "a", 300)[4] = code
+            self.seen(*moments, left=left)
             if frozen:
                 self.record.fault("frozen", "master-2", *frozen)
         unknown = "REDLOCK_E_UNAVAILABLE"
         self.each((
             ("while it is held", lambda: has(9010, 9060), None),
             ("not released promptly", lambda: has(9010, 9200, 9650, 9750, 9800),
-             ("orphan", "master-2 still has a t:worker-1 at 1009750000")),
+             ("orphan", "master-2 still has a t300:worker-1 at 1009750000")),
             ("the master was frozen", lambda: has(9010, 9750, 9900, 10300, frozen=(9050, 9500)), None),
             ("unknown whether released", lambda: has(9010, 9800, 9900, code=unknown), None),
             ("outlives its ttl", lambda: has(9010, 9800, 10100, 10300, code=unknown),
-             ("orphan", "over since 1009102000"))))
+             ("orphan", "over since 1009100000")),
+            ("for ever", lambda: has(9010, left=-1), ("orphan", "never expires"))))
 
-    def test_of_a_refused_attempt(self):
-        self.record.says("worker-1", 9050, "failed", "a", 300, "REDLOCK_E_UNAVAILABLE")
-        self.seen(9010, 9500, 10100)
-        self.assert_well()
-        self.seen(10200)
-        self.assert_condemned("orphan", "over since 1009050000", 1)
+    def test_without_a_release(self):
+        def refused(*moments):
+            self.record.says("worker-1", 9000, "attempt", "a", 300)
+            self.record.says("worker-1", 9050, "failed", "a", 300, "REDLOCK_E_UNAVAILABLE")
+            self.seen(9010, *moments)
 
-    def test_of_a_killed_worker(self):
-        self.got()
-        self.record.facts["worker-1"].pop()
-        self.record.facts["worker-1"].pop()
-        self.record.kill("worker-1", 9100, 9200)
-        self.seen(9010, 9800, 10100)
-        self.assert_well()
-        self.seen(10300)
-        self.assert_condemned("orphan", "over since 1009100000", 1)
+        def killed(*moments):
+            self.record.gets("worker-1", 300, 9000, 9002, 9980, 9300)
+            self.record.kill("worker-1", 9100, 9200)
+            self.seen(9010, 9800, *moments)
+        self.each((
+            ("of a refused attempt", lambda: refused(9500, 10100), None),
+            ("for too long", lambda: refused(9500, 10100, 10200), ("orphan", "over since 1009050000")),
+            ("of a killed worker", lambda: killed(10100), None),
+            ("for too long", lambda: killed(10100, 10300), ("orphan", "over since 1009100000"))))
 
-    def test_for_ever(self):
-        self.got()
-        self.record.sees(9010, "a", "t:worker-1", -1)
-        self.assert_condemned("orphan", "never expires", 1)
+    def reader(self):
+        self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300, "shared")
 
     def test_one_of_many_readers(self):
-        self.record.facts["worker-1"].pop()
-        self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300, "shared")
+        self.reader()
         self.record.holds("worker-2", 301, 9000, 9002, 9900, 9300, "shared")
-        for ms in (9010, 9200, 9650, 9750, 9800):
-            self.record.sees(ms, "a", "redlock:shared", master=2)
-            self.record.sees(ms, "a", "t301:worker-2", master=2)
-            self.record.sees(ms, "a", "t300:worker-1", master=2)
-            self.record.sees(ms, "redlock:holders:a", 2, master=2)
+        moments = 9010, 9200, 9650, 9750, 9800
+        for token in ("redlock:shared", "t301:worker-2", "t300:worker-1"):
+            self.seen(*moments, token=token)
+        self.seen(*moments, key="redlock:holders:a", token=2)
         self.assert_condemned("orphan", "master-2 still has a t300:worker-1 at 1009750000", 1)
 
     def test_marker_and_set_without_readers(self):
-        self.record.facts["worker-1"].pop()
-        self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300, "shared")
+        self.reader()
         self.record.says("worker-2", 9150, "attempt", "a", 301)
         self.record.says("worker-2", 10400, "usage", 9000, 20)
         for key, tokens in (("a", ["redlock:shared"] * 4), ("redlock:holders:a", [3, 2, 1, 1])):
@@ -640,18 +571,16 @@ class Orphan(Case):
             self.record.keys = []
 
     def test_a_marker_for_ever(self):
-        self.record.facts["worker-1"].pop()
-        self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300, "shared")
-        self.record.sees(9010, "a", "redlock:shared", -1)
+        self.reader()
+        self.seen(9010, token="redlock:shared", left=-1)
         self.assert_condemned("orphan", "never expires", 1)
 
     def test_a_line_in_which_nobody_stands(self):
+        self.record.says("worker-1", 9000, "attempt", "a", 300)
         self.record.says("worker-1", 9050, "failed", "a", 300, "REDLOCK_E_HELD")
-        for ms in (9010, 10000, 11000):
-            self.record.sees(ms, "redlock:queue:a", "-")
+        self.seen(9010, 10000, 11000, key="redlock:queue:a", token="-")
         self.assert_well()
-        for ms in (11500, 12000):
-            self.record.sees(ms, "redlock:queue:a", "-")
+        self.seen(11500, 12000, key="redlock:queue:a", token="-")
         self.assert_condemned("orphan", "redlock:queue:a", 1)
 
 
@@ -660,8 +589,7 @@ class Unheld(Case):
 
     def waits(self, begin, end):
         self.record.keep_to(begin)
-        self.record.says("worker-1", begin, "attempt", "a", 300)
-        self.record.says("worker-1", end, "acquired", "a", 300, at(end + 980), "t:worker-1", 9300)
+        self.record.gets("worker-1", 300, begin, end, end + 980, 9300)
         self.record.says("worker-1", end + 1, "releasing", "a", 300, at(end + 980))
 
     def test_for_too_long(self):
@@ -675,22 +603,18 @@ class Unheld(Case):
             ("nothing", lambda: struck("", (), 0, 0, 8000), ("unavailable", "nobody held it for 3000 ms")),
             ("a minority", lambda: struck("frozen", majority[:1], 4900, 9990, 8000),
              ("unavailable", "after frozen")),
+            ("a minority, not for long", lambda: struck("frozen", majority[:1], 4900, 7000, 6800),
+             {"unavailable_ms": {"frozen": {"worst": 1800, "bound": 2033.333}}, "faults": {"frozen": 1}}),
             ("a majority", lambda: struck("frozen", majority, 3900, 4900, 9990),
              ("unavailable", "after frozen")),
             ("its links", lambda: struck("cut", mine, 4900, 8000, 9000), None),
             ("the links of another", lambda: struck("cut", others, 4900, 9990, 9000),
-             ("unavailable", "after cut"))))
+             ("unavailable", "after cut")),
+            ("the worker", lambda: struck("stopped", ["worker-1"], 5010, 8000, 8100), None)))
 
     def test_not_for_long(self):
         self.waits(5000, 6900)
         self.assertEqual(self.assert_well()["unavailable_ms"]["calm"]["worst"], 1900)
-
-    def test_a_minority(self):
-        self.record.fault("frozen", "master-1", 4900, 7000)
-        self.waits(5000, 6800)
-        told = self.assert_well()
-        self.assertEqual(told["unavailable_ms"]["frozen"]["worst"], 1800)
-        self.assertEqual(told["faults"], {"frozen": 1})
 
     def test_a_majority(self):
         for master in (1, 2, 3):
@@ -700,15 +624,9 @@ class Unheld(Case):
 
     def test_a_dead_holder(self):
         self.waits(5000, 6800)
-        self.record.says("worker-2", 4980, "attempt", "a", 299)
-        self.record.says("worker-2", 4985, "acquired", "a", 299, at(5965), "u:worker-2", 9299)
+        self.record.gets("worker-2", 299, 4980, 4985, 5965, 9299)
         self.record.kill("worker-2", 4990)
         self.assertIn("killed", self.assert_well()["unavailable_ms"])
-
-    def test_a_stopped_worker(self):
-        self.record.fault("stopped", "worker-1", 5010, 8000)
-        self.waits(5000, 8100)
-        self.assert_well()
 
     def test_nobody_wanted_it(self):
         self.waits(9500, 9502)
@@ -719,10 +637,7 @@ class Unheld(Case):
 
     def test_asking_again_and_again(self):
         self.record.keep_to(5000)
-        for number in range(300, 325):
-            self.record.says("worker-1", 5000 + 100 * (number - 300), "attempt", "a", number)
-            self.record.says("worker-1", 5090 + 100 * (number - 300), "failed", "a", number,
-                             "REDLOCK_E_UNAVAILABLE")
+        self.record.fails("worker-1", range(5000, 7500, 100), 90, "REDLOCK_E_UNAVAILABLE")
         told = self.assert_condemned("unavailable", "nobody held it for", 1)
         self.assertLess(told["availability"], 95)
 
@@ -735,56 +650,28 @@ class Unheld(Case):
 
 
 class Availability(Case):
-    def fails(self, many, code, begin=5000):
-        self.record.keep_to(begin)
-        for number in range(300, 300 + many):
-            self.record.says("worker-1", begin + 10 * (number - 300), "attempt", "a", number)
-            self.record.says("worker-1", begin + 9 + 10 * (number - 300), "failed", "a", number,
-                             code)
-        self.record.run["availability"] = 99
-
-    def test_too_many_fail(self):
-        self.fails(3, "REDLOCK_E_UNAVAILABLE")
-        self.assert_condemned("availability", "98.52 % of attempts", 1)
-
-    def test_few_fail(self):
-        self.fails(2, "REDLOCK_E_UNAVAILABLE")
-        self.assertAlmostEqual(self.assert_well()["availability"], 100 * 200 / 202)
-
-    def test_they_fail_after_a_fault(self):
-        self.fails(30, "REDLOCK_E_UNAVAILABLE")
-        self.record.fault("terminated", "master-1", 4999, 6000)
-        self.assertEqual(self.assert_well()["availability"], 100)
-
-    def test_they_fail_long_after_a_fault(self):
-        self.fails(30, "REDLOCK_E_UNAVAILABLE")
-        self.record.fault("terminated", "master-1", 2999, 6000)
-        self.assert_condemned("availability", "% of attempts", 1)
-
-    def test_they_fail_for_another_holds_it(self):
-        self.fails(30, "REDLOCK_E_HELD")
-        self.record.says("worker-2", 4980, "attempt", "a", 299)
-        self.record.says("worker-2", 4985, "acquired", "a", 299, at(5965), "u:worker-2", 9299)
-        self.record.says("worker-2", 5400, "releasing", "a", 299, at(5965))
-        self.assertEqual(self.assert_well()["availability"], 100)
-
-    def test_they_say_that_another_holds_it(self):
-        """The name was free."""
+    def fails(self, many, code="REDLOCK_E_UNAVAILABLE", pause=10, wait=9, fault_at=None):
+        """Of 99 % that are asked for; a master comes back at 6 s."""
         self.record.keep_to(5000)
-        for number in range(300, 305):
-            self.record.says("worker-1", 5000 + 300 * (number - 300), "attempt", "a", number)
-            self.record.says("worker-1", 5290 + 300 * (number - 300), "failed", "a", number,
-                             "REDLOCK_E_HELD")
+        self.record.fails("worker-1", range(5000, 5000 + pause * many, pause), wait, code)
         self.record.run["availability"] = 99
-        self.assert_condemned("availability", "% of attempts", 1)
+        if fault_at is not None:
+            self.record.fault("terminated", "master-1", fault_at, 6000)
 
-    def asks_in_vain(self, pause, wait, until=9500):
-        """A third worker."""
-        self.record.run["workers"] = 3
-        self.record.kinds["worker-3"], self.record.facts["worker-3"] = "library", []
-        for number, ms in enumerate(range(0, until - wait, wait + pause)):
-            self.record.says("worker-3", ms, "attempt", "a", number)
-            self.record.says("worker-3", ms + wait, "failed", "a", number, "REDLOCK_E_UNAVAILABLE")
+    def another_holds_it(self):
+        self.fails(30, "REDLOCK_E_HELD")
+        self.record.gets("worker-2", 299, 4980, 4985, 5965, 9299)
+        self.record.says("worker-2", 5400, "releasing", "a", 299, at(5965))
+
+    def test_attempts_that_fail(self):
+        missed, full = ("availability", "% of attempts"), {"availability": 100}
+        self.each((
+            ("too many", lambda: self.fails(3), ("availability", "98.52 % of attempts")),
+            ("few", lambda: self.fails(2), {"availability": 100 * 200 / 202}),
+            ("after a fault", lambda: self.fails(30, fault_at=4999), full),
+            ("long after a fault", lambda: self.fails(30, fault_at=2999), missed),
+            ("another holds it", self.another_holds_it, full),
+            ("they say that another holds it", lambda: self.fails(5, "REDLOCK_E_HELD", 300, 290), missed)))
 
     def test_one_fails_as_slowly_as_faults_come(self):
         self.record.fault("terminated", "master-1", 100, 3000)
@@ -792,19 +679,19 @@ class Availability(Case):
         self.record.run["availability"] = 100
         self.assertEqual(self.assert_well()["availability"], 100)
         self.record.keep_to(2990, "worker-1")
-        self.record.says("worker-1", 3000, "attempt", "a", 300)
-        self.record.says("worker-1", 7050, "failed", "a", 300, "REDLOCK_E_UNAVAILABLE")
+        self.record.fails("worker-1", [3000], 4050, "REDLOCK_E_UNAVAILABLE")
         self.assert_condemned("availability", "% of attempts", 1)
 
-    def test_one_that_never_gets_anything(self):
-        self.asks_in_vain(10, 1000)
-        self.assert_condemned("stuck", "worker-3 got nothing", 1)
-
-    def test_one_that_got_nothing_for_there_was_no_quorum(self):
-        self.asks_in_vain(10, 1000)
-        for master in (1, 2, 3):
+    def asks_in_vain(self, frozen=()):
+        self.record.adds("worker-3")
+        self.record.fails("worker-3", range(0, 8500, 1010), 1000, "REDLOCK_E_UNAVAILABLE", first=0)
+        for master in frozen:
             self.record.fault("frozen", f"master-{master}", 10, 3000)
-        self.assert_well()
+
+    def test_one_that_never_gets_anything(self):
+        self.each((
+            ("for no reason", self.asks_in_vain, ("stuck", "worker-3 got nothing")),
+            ("for there was no quorum", lambda: self.asks_in_vain((1, 2, 3)), None)))
 
     def test_nothing_to_judge(self):
         self.record.run["availability"] = 99
@@ -814,10 +701,58 @@ class Availability(Case):
 
 
 class Register(Case):
-    def test_took_a_fence_below(self):
-        self.record.writes[at(501), "a"] = ["a", 7000, "worker-1", 10, "write", "accepted", "fresh"]
+    def uses(self, fence, *use, ms=501):
+        """A use of number 10, in the log only."""
+        self.record.writes[at(ms), "a"] = ["a", fence, "worker-1", 10, *use]
+
+    def acts(self, fence, *use):
+        """A late one of number 10, after the eleventh has written."""
+        self.uses(fence, *use)
         self.record.says("worker-1", 504, "act", "a", 10, at(1480))
-        self.assert_condemned("register", "fence 7000 after 7100 was accepted", 1)
+
+    def read_at_once(self, *uses):
+        """Two readers, the later one with the higher fence; then the earlier one again."""
+        for number in (10, 11):
+            self.record.reads("a", number)
+        self.record.gives_back("a", 10, 557)
+        for i, use in enumerate(uses):
+            self.record.says("worker-1", 556, "act", "a", 10, at(1480))
+            self.uses(7100, *use, ms=551 + i)
+
+    def reader_that_writes(self):
+        self.record.reads("a", 10)
+        self.record.write_of("a", 10)[4] = "write"
+
+    def another_fence(self):
+        self.record.write_of("a", 10)[1] = 7101
+
+    def loses_a_write(self):
+        self.record.writes = {key: it for key, it in self.record.writes.items()
+                              if (it[0], it[3]) != ("a", 10)}
+
+    def test_uses(self):
+        fresh, stale = ("accepted", "fresh"), ("refused", "stale")
+        self.each((
+            ("took a fence below", lambda: self.acts(7000, "write", *fresh),
+             ("register", "fence 7000 after 7100 was accepted")),
+            ("a stale write", lambda: self.acts(7000, "write", *stale),
+             {"stale_acts_refused": 1, "stale_acts_taken_unchecked": 1}),
+            ("a late read", lambda: self.acts(7089, "read", *stale), {"stale_acts_refused": 1}),
+            ("took a read below a write", lambda: self.acts(7089, "read", *fresh),
+             ("register", "a read with fence 7089 after 7100 was accepted")),
+            ("readers do not shut each other out", lambda: self.read_at_once(("read", *fresh)), {"reads": 3}),
+            ("refused a reader that no writer had passed", lambda: self.read_at_once(("read", *stale)),
+             ("register", "a read with fence 7100 after 7090 was refused")),
+            ("took a write below a read", lambda: self.read_at_once(("read", *fresh), ("write", *fresh)),
+             ("register", "a write with fence 7100 after 7110 was accepted")),
+            ("a reader that writes", self.reader_that_writes,
+             ("register", "a write, which is not what it holds the name for")),
+            ("has lost a write", self.loses_a_write, ("register", "worker-1:10 on a")),
+            ("a write of which nobody knows", lambda: self.uses(7100, "write", *fresh),
+             ("register", "1 uses by worker-1")),
+            ("a write with another fence", self.another_fence,
+             ("register", "a write with fence 7101, and it has 7100")),
+            ("a write that was not answered", lambda: self.record.drop("a", 10, "acted"), None)))
 
     def test_refused_a_fence_above(self):
         self.record.write_of("a", 10)[5:] = ["refused", "stale"]
@@ -829,71 +764,6 @@ class Register(Case):
         told = self.assert_condemned("register", "of which the log has nothing")
         self.assertEqual(told["violations"], {"register": 1})
 
-    def test_has_lost_a_write(self):
-        self.record.writes = {key: it for key, it in self.record.writes.items()
-                              if (it[0], it[3]) != ("a", 10)}
-        self.assert_condemned("register", "worker-1:10 on a", 1)
-
-    def test_a_write_of_which_nobody_knows(self):
-        self.record.writes[at(501), "a"] = ["a", 7100, "worker-1", 10, "write", "accepted", "fresh"]
-        self.assert_condemned("register", "1 uses by worker-1", 1)
-
-    def test_a_write_with_another_fence(self):
-        self.record.write_of("a", 10)[1] = 7101
-        self.assert_condemned("register", "a write with fence 7101, and it has 7100", 1)
-
-    def test_a_write_that_was_not_answered(self):
-        self.record.drop("a", 10, "acted")
-        self.assert_well()
-
-    def test_a_stale_write(self):
-        self.record.writes[at(501), "a"] = ["a", 7000, "worker-1", 10, "write", "refused", "stale"]
-        self.record.says("worker-1", 504, "act", "a", 10, at(1480))
-        told = self.assert_well()
-        self.assertEqual(told["stale_acts_refused"], 1)
-        self.assertEqual(told["stale_acts_taken_unchecked"], 1)
-
-
-    def read(self, fence, *verdict):
-        """A late one of the first holder, after the eleventh has written."""
-        self.record.writes[at(501), "a"] = ["a", fence, "worker-1", 10, "read", *verdict]
-        self.record.says("worker-1", 504, "act", "a", 10, at(1480))
-
-    def test_a_late_read(self):
-        self.read(7089, "refused", "stale")
-        self.assertEqual(self.assert_well()["stale_acts_refused"], 1)
-
-    def test_took_a_read_below_a_write(self):
-        self.read(7089, "accepted", "fresh")
-        self.assert_condemned("register", "a read with fence 7089 after 7100 was accepted", 1)
-
-    def read_at_once(self, *uses):
-        """Two readers, the later one with the higher fence; then the earlier one again."""
-        for number in (10, 11):
-            self.record.reads("a", number)
-        self.record.find("releasing", "a", 10)[0] = at(557)
-        self.record.find("released", "a", 10)[0] = at(558)
-        for i, use in enumerate(uses):
-            self.record.says("worker-1", 556, "act", "a", 10, at(1480))
-            self.record.writes[at(551 + i), "a"] = ["a", 7100, "worker-1", 10, *use]
-
-    def test_readers_do_not_shut_each_other_out(self):
-        self.read_at_once(("read", "accepted", "fresh"))
-        self.assertEqual(self.assert_well()["reads"], 3)
-
-    def test_refused_a_reader_that_no_writer_had_passed(self):
-        self.read_at_once(("read", "refused", "stale"))
-        self.assert_condemned("register", "a read with fence 7100 after 7090 was refused", 1)
-
-    def test_took_a_write_below_a_read(self):
-        self.read_at_once(("read", "accepted", "fresh"), ("write", "accepted", "fresh"))
-        self.assert_condemned("register", "a write with fence 7100 after 7110 was accepted", 1)
-
-    def test_a_reader_that_writes(self):
-        self.record.reads("a", 10)
-        self.record.write_of("a", 10)[4] = "write"
-        self.assert_condemned("register", "a write, which is not what it holds the name for", 1)
-
 
 class Turn(Case):
     """Worker-1 has waited since 9.1 s when worker-2 asks, and comes first."""
@@ -904,15 +774,21 @@ class Turn(Case):
         self.record.keep_to(9000)
         self.record.holds("worker-3", 1, 9000, 9002, 9500, 9300)
 
-    def passes(self, asked=9400, waiting=(), passing=()):
+    def passes(self, asked=9400, waiting=(), passing=(), crashed=()):
         self.record.holds("worker-2", 301, asked, 9501, 9550, 9301, *passing)
         self.record.holds("worker-1", 300, 9100, 9551, 9600, 9302, *waiting)
+        if crashed:
+            self.record.fault("crashed", "master-1", *crashed)
 
     def gives_up(self, ms, code):
         """The waiter."""
         self.passes()
         self.record.drop("a", 300, "acquired", "releasing", "released")
         self.record.says("worker-1", ms, "failed", "a", 300, code)
+
+    def plain_try(self):
+        self.passes(passing=["tries", "unfenced"])
+        self.record.find("acquired", "a", 301)[6] = 0
 
     def test_who_is_overtaken(self):
         by = ("turn", "by t301:worker-2")
@@ -929,30 +805,15 @@ class Turn(Case):
             ("nobody: it reaches no masters, and stands in no line",
              lambda: self.gives_up(9800, "REDLOCK_E_UNAVAILABLE"), None),
             ("nobody: they asked at about the same time", lambda: self.passes(asked=9300), None),
-            ("nobody: who tries does not stand in the queue", lambda: self.passes(waiting=["tries"]), None)))
-
-    def test_readers_have_no_order(self):
-        self.passes(waiting=["shared"], passing=["shared"])
-        self.assertEqual(self.assert_well()["turns_judged"], 1)
-
-    def test_a_plain_try_knows_no_queue(self):
-        self.passes(passing=["tries", "unfenced"])
-        self.record.find("acquired", "a", 301)[6] = 0
-        self.assert_well()
-
-    def test_where_something_was_struck(self):
-        self.record.fault("crashed", "master-1", 9200, 9300)
-        self.passes()
-        self.assert_well()
-
-    def test_a_master_may_have_come_back(self):
-        """It abstains for a second, and then its windows are two more."""
-        self.record.fault("crashed", "master-1", 3000, 6500)
-        self.passes()
-        self.assert_well()
-        self.record.faults = []
-        self.record.fault("crashed", "master-1", 3000, 6000)
-        self.assert_condemned("turn", "by t301:worker-2", 1)
+            ("nobody: who tries does not stand in the queue", lambda: self.passes(waiting=["tries"]), None),
+            ("nobody: readers have no order", lambda: self.passes(waiting=shared, passing=shared),
+             {"turns_judged": 1}),
+            ("nobody: a plain try knows no queue", self.plain_try, None),
+            ("nobody: a master was struck", lambda: self.passes(crashed=(9200, 9300)), None),
+            # It abstains for a second, and then its windows are two more.
+            ("nobody: a master may have come back",
+             lambda: self.passes(crashed=(3000, 6500)), None),
+            ("a master came back earlier", lambda: self.passes(crashed=(3000, 6000)), by)))
 
 
 class Permits(Case):
@@ -975,58 +836,58 @@ class Permits(Case):
         self.record.says(worker, asked, "attempt", "a", number, *wish)
         self.record.says(worker, end, "failed", "a", number, "REDLOCK_E_HELD")
 
+    def leaves_one(self, number=302):
+        """Its slot is free, so that another may have a wrong one."""
+        self.record.drop("a", number, "attempt", "acquired", "releasing", "released")
+
     def test_three_at_once(self):
         self.record.holds("worker-4", 1, 9000, 9100, 9200, 9000)
         self.holds("worker-5", 1, 9300, 9400, 1, 9001)
         told = self.assert_well()
         self.assertEqual((told["permits"], told["slots_in_use"]["most"]), (4, 3))
 
-    def test_two_in_one_slot(self):
-        self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
-        self.holds("worker-4", 1, 9200, 9250, 1, 9001)
-        self.assert_condemned("overlap", "redlock:permit:1:a: t1:worker-4 of worker-4:1, holds it", 1)
+    def another(self, begin, end, slot, fence=9001, **how):
+        """Beside those that the record has, or after them."""
+        self.leaves_one()
+        self.holds("worker-4", 1, begin, end, slot, fence, **how)
 
-    def test_a_killed_holder_has_its_slot_to_its_end(self):
+    def killed(self):
         self.record.drop("a", 300, "releasing", "released")
-        self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
         self.record.fault("killed", "worker-1", 9100, 9990)
         self.record.killed.add("worker-1")
-        self.holds("worker-4", 1, 9500, 9550, 0, 9001)
-        self.assert_condemned("overlap", "redlock:permit:0:a: t1:worker-4", 1)
+        self.another(9500, 9550, 0)
 
-    def test_a_renewal_told_late(self):
+    def renews_late(self):
         self.record.find("acquired", "a", 300)[UNTIL] = at(9100)
         self.record.fault("stopped", "worker-1", 9090, 9250)
         self.record.says("worker-1", 9251, "valid", "a", 300, at(9900))
-        self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
-        self.holds("worker-4", 1, 9150, 9200, 0, 9001)
-        self.assert_condemned("overlap", "redlock:permit:0:a: t1:worker-4", 1)
+        self.another(9150, 9200, 0)
 
-    def test_four_at_once(self):
-        self.holds("worker-4", 1, 9200, 9250, 3, permits=4)
-        self.assert_condemned("permits", "a: 4 hold a permit at 1009200000, not 3", 1)
+    def test_of_one_slot(self):
+        def out_of_range(slot, permits):
+            return (f"one of {permits}, slot {slot}",
+                    lambda: self.another(9200, 9250, slot, 9000, permits=permits),
+                    ("slot", f"redlock:permit:{slot}:a: t1:worker-4 of worker-4:1, from 1009200000 on, "
+                             f"which asked for one of {permits}"))
+        self.each((
+            ("two hold it", lambda: self.another(9200, 9250, 1),
+             ("overlap", "redlock:permit:1:a: t1:worker-4 of worker-4:1, holds it")),
+            ("a killed one has it to its end", self.killed, ("overlap", "redlock:permit:0:a: t1:worker-4")),
+            ("a renewal told late", self.renews_late, ("overlap", "redlock:permit:0:a: t1:worker-4")),
+            *(out_of_range(*it) for it in ((2, 2), (3, 3), (-1, 3))),
+            ("its fence goes back", lambda: self.another(9300, 9400, 1, 9000),
+             ("fence", "redlock:permit:1:a: t1:worker-4 of worker-4:1, fence 9000"))))
 
-    def test_one_leaves_as_another_comes(self):
-        self.holds("worker-4", 1, 9300, 9350, 3, permits=4)
-        self.assert_well()
-
-    def test_a_slot_out_of_range(self):
-        for slot, permits in ((2, 2), (3, 3), (-1, 3)):
-            with self.subTest(slot=slot):
-                self.setUp()
-                self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
-                self.holds("worker-4", 1, 9200, 9250, slot, permits=permits)
-                self.assert_condemned("slot", f"redlock:permit:{slot}:a: t1:worker-4 of worker-4:1, from "
-                                              f"1009200000 on, which asked for one of {permits}", 1)
-
-    def test_a_fence_goes_back_in_its_slot(self):
-        self.holds("worker-4", 1, 9300, 9400, 1, 9000)
-        self.assert_condemned("fence", "redlock:permit:1:a: t1:worker-4 of worker-4:1, fence 9000", 1)
-
-    def test_fences_of_different_slots_have_no_order(self):
-        self.holds("worker-4", 1, 9300, 9400, 1, 9002)
-        self.holds("worker-5", 1, 9350, 9450, 2, 9001)
-        self.assert_well()
+    def test_of_all_slots(self):
+        def two(*, asked=None):
+            self.holds("worker-4", 1, 9310, 9400, 1, 9002, asked=asked)
+            self.holds("worker-5", 1, 9410 if asked else 9350, 9450, 2, 9001)
+        self.each((
+            ("four at once", lambda: self.holds("worker-4", 1, 9200, 9250, 3, permits=4),
+             ("permits", "a: 4 hold a permit at 1009200000, not 3")),
+            ("one as another leaves", lambda: self.holds("worker-4", 1, 9300, 9350, 3, permits=4), None),
+            ("fences of different slots have no order", two, None),
+            ("waiters may pass each other", lambda: two(asked=9290), None)))
 
     def test_who_asked_for_no_fence_has_none(self):
         self.holds("worker-4", 1, 9300, 9400, 1, 0, wish=["unfenced"])
@@ -1038,11 +899,6 @@ class Permits(Case):
         self.record.find("acquired", "a", 301).pop()
         self.record.drop("a", 301, "releasing", "released")
         self.assert_condemned("malformed", "tells a slot, or should", 1)
-
-    def test_waiters_may_pass_each_other(self):
-        self.holds("worker-4", 1, 9310, 9400, 1, 9002, asked=9290)
-        self.holds("worker-5", 1, 9410, 9450, 2, 9001)
-        self.assert_well()
 
     # ---- in use ------------------------------------------------------------------------------
 
@@ -1173,49 +1029,47 @@ class Growth(Case):
 
 
 class Files(Case):
-    def test_cut_at_a_line(self):
-        text = self.record.text_of("worker-1")
-        self.record.raw["worker-1"] = "".join(text.splitlines(True)[:-1])
-        self.assert_condemned("truncated", "worker-1 has no end", 1)
+    def cut(self, worker, *lines, characters=None):
+        """Without some of its lines, or its last characters."""
+        text = self.record.text_of(worker).splitlines(True)
+        for line in lines:
+            del text[line]
+        self.record.raw[worker] = "".join(text)[:characters]
 
-    def test_cut_within_a_line(self):
-        self.record.raw["worker-1"] = self.record.text_of("worker-1")[:-3]
-        self.assert_condemned("truncated", "ends within a line", 1)
-
-    def test_empty(self):
-        self.record.keep_to(0, "worker-1")
-        self.record.raw["worker-1"] = ""
-        self.assert_condemned("truncated", "worker-1 has no end", 1)
-
-    def test_cut_by_a_kill(self):
+    def killed(self, rest="", *, again=None):
+        """After which its file may end within a line."""
         self.record.kill("worker-1", 9501)
-        text = self.record.text_of("worker-1")
-        self.record.raw["worker-1"] = text + "1009500999 acqui"
+        self.record.raw["worker-1"] = self.record.text_of("worker-1") + rest
         self.record.keep_to(9510)
-        self.assert_well()
+        if again:
+            self.record.raw["worker-1.2"] = again
 
-    def test_killed_before_it_wrote_anything(self):
+    def nothing_of(self, worker):
+        self.record.keep_to(0, worker)
+        self.record.raw[worker] = ""
+
+    def killed_at_once(self):
         self.record.kill("worker-1", 0)
         self.record.raw["worker-1"] = ""
-        self.assert_well()
 
-    def test_only_one_of_its_lives_was_killed(self):
-        self.record.kill("worker-1", 9501)
-        self.record.keep_to(9510)
-        self.record.raw["worker-1.2"] = f"{at(9900)} begin library 12\n"
-        self.assert_condemned("truncated", "worker-1.2 has no end", 1)
-
-    def test_ended_in_good_order(self):
+    def ended(self):
         self.record.fault("ended", "worker-1", 9990, 9995)
         self.record.facts["worker-1.2"] = []
         self.record.kinds["worker-1.2"] = "library"
-        self.assert_well()
 
-    def test_a_line_is_missing(self):
-        text = self.record.text_of("worker-2").splitlines(True)
-        del text[-2]
-        self.record.raw["worker-2"] = "".join(text)
-        self.assert_condemned("truncated", "lines before its end", 1)
+    def test_files_that_are_cut(self):
+        endless = ("truncated", "worker-1 has no end")
+        self.each((
+            ("at a line", lambda: self.cut("worker-1", -1), endless),
+            ("within a line", lambda: self.cut("worker-1", characters=-3),
+             ("truncated", "ends within a line")),
+            ("to nothing", lambda: self.nothing_of("worker-1"), endless),
+            ("in the middle", lambda: self.cut("worker-2", -2), ("truncated", "lines before its end")),
+            ("by a kill", lambda: self.killed("1009500999 acqui"), None),
+            ("by a kill, before it wrote anything", self.killed_at_once, None),
+            ("only one of its lives was killed", lambda: self.killed(again=f"{at(9900)} begin library 12\n"),
+             ("truncated", "worker-1.2 has no end")),
+            ("not at all: it ended in good order", self.ended, None)))
 
     def test_files_that_are_missing(self):
         for name in ("keys", "register", "faults"):
