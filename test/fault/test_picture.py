@@ -107,6 +107,15 @@ def small(folder):
     return run
 
 
+def with_permits(folder, *holds):
+    """Of name a: worker, slot, from when to when."""
+    run = Run(folder)
+    run.run["permits"] = 2
+    for worker, slot, begin, end in holds:
+        run.permit(worker, "a", slot, begin, end)
+    return run
+
+
 class Picture(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -139,16 +148,27 @@ class Picture(unittest.TestCase):
         return [it for it in drawn.iter() if it.find(f"{SVG}title") is not None
                 and words in it.find(f"{SVG}title").text and it is not drawn]
 
-    def extent(self, shape):
+    def bars(self, drawn, words):
+        """The boxes in the elements with such a tooltip."""
+        return [bar for it in self.titled(drawn, words) for bar in it.findall(f"{SVG}path")]
+
+    def extent(self, shape, left=LEFT, plot=PLOT):
         """(ms, ms) in a run of ten seconds, of a box."""
         outline = re.match(r"M([\d.]+) [-\d.]+h([\d.]+)v", shape.get("d"))
-        left, width = (float(it) for it in outline.groups())
-        return (left - LEFT) / PLOT * 10000, (left + width - LEFT) / PLOT * 10000
+        begin, width = (float(it) for it in outline.groups())
+        return (begin - left) / plot * 10000, (begin + width - left) / plot * 10000
 
-    def assert_extent(self, shape, begin, end):
-        drawn = self.extent(shape)
-        self.assertAlmostEqual(drawn[0], begin, delta=12)
-        self.assertAlmostEqual(drawn[1], end, delta=12)
+    def assert_extent(self, shape, begin, end, delta=12, **lane):
+        for drawn, given in zip(self.extent(shape, **lane), (begin, end)):
+            self.assertAlmostEqual(drawn, given, delta=delta)
+
+    def redrawn(self, run, file, old, new):
+        """One of its files differs."""
+        run.write()
+        text = (self.dir / file).read_text()
+        self.assertRegex(text, old)
+        (self.dir / file).write_text(re.sub(old, new, text))
+        return ET.fromstring(self.picture().stdout)
 
     def red(self, drawn):
         return [it for it in drawn.iter(f"{SVG}path") if it.get("class") == "overlap"
@@ -160,19 +180,18 @@ class Picture(unittest.TestCase):
             self.assertEqual(texts.count(lane), 1, lane)
 
     def test_a_hold_is_where_it_was(self):
-        held = self.titled(self.draw(small(self.dir)), "worker-2 holds a: number 2, fence 2")
-        self.assertEqual(len(held), 1)
-        self.assert_extent(held[0].find(f"{SVG}path"), 2001, 3000)
-        self.assertEqual(held[0].find(f"{SVG}path").get("class"), "w1")
+        bar, = self.bars(self.draw(small(self.dir)), "worker-2 holds a: number 2, fence 2")
+        self.assert_extent(bar, 2001, 3000)
+        self.assertEqual(bar.get("class"), "w1")
 
     def test_what_is_left_of_validity_is_lighter(self):
         run = small(self.dir)
         lease = run.hold("worker-1", "b", 6000, None)
         run.tell("worker-1", 6600, "lost", *lease, BEGIN + 7_000_000)
-        held = self.titled(self.draw(run), "worker-1 holds b")[0].findall(f"{SVG}path")
-        self.assertEqual([it.get("class") for it in held], ["w0 light", "w0"])
-        self.assert_extent(held[0], 6600, 7000)
-        self.assert_extent(held[1], 6000, 6600)
+        rest, held = self.bars(self.draw(run), "worker-1 holds b")
+        self.assertEqual([it.get("class") for it in (rest, held)], ["w0 light", "w0"])
+        self.assert_extent(rest, 6600, 7000)
+        self.assert_extent(held, 6000, 6600)
 
     def test_a_process_stopped_past_its_lease_holds_no_more(self):
         run = small(self.dir)
@@ -180,7 +199,7 @@ class Picture(unittest.TestCase):
         run.tell("worker-1", 8500, "refrained", *lease)
         run.tell("worker-1", 8501, "lost", *lease, BEGIN + 8_501_000)
         drawn = self.draw(run)
-        self.assert_extent(self.titled(drawn, "worker-1 holds b")[0].find(f"{SVG}path"), 6000, 7000)
+        self.assert_extent(self.bars(drawn, "worker-1 holds b")[0], 6000, 7000)
         self.assertEqual(len(self.titled(drawn, "worker-1 heard LOST at 8.501 s")), 1)
         self.assertEqual(len(self.titled(drawn, "found no validity, refrained at 8.500 s")), 1)
 
@@ -205,13 +224,10 @@ class Picture(unittest.TestCase):
         run = small(self.dir)
         run.hold("worker-1", "b", 6000, None)
         run.fault(6300, 6800, "killed", "worker-1")
-        run.write()
-        facts = (self.dir / "worker-1").read_text().splitlines(True)
-        (self.dir / "worker-1").write_text("".join(facts[:-1]) + "50063")
-        drawn = ET.fromstring(self.picture().stdout)
-        held = self.titled(drawn, "its process was killed")[0].findall(f"{SVG}path")
-        self.assert_extent(held[0], 6300, 7000)
-        self.assert_extent(held[1], 6000, 6300)
+        drawn = self.redrawn(run, "worker-1", r".*\n\Z", "50063")
+        rest, held = self.bars(drawn, "its process was killed")
+        self.assert_extent(rest, 6300, 7000)
+        self.assert_extent(held, 6000, 6300)
 
     def test_a_command_holds_as_long_as_its_job_does_anything(self):
         run = small(self.dir)
@@ -220,13 +236,10 @@ class Picture(unittest.TestCase):
             run.tell("worker-1", 6000, "attempt", name, 9)
             run.tell("worker-1", 6000, "acquired", name, 9, now, "t9", 0)
             run.tell("worker-1", 8500, last, name, 9, now + 2_500_000)
-        run.write()
-        facts = (self.dir / "worker-1").read_text().replace("library", "command")
-        (self.dir / "worker-1").write_text(facts)
-        drawn = ET.fromstring(self.picture().stdout)
+        drawn = self.redrawn(run, "worker-1", "library", "command")
         for name in ("a", "b"):
-            held, = self.titled(drawn, f"worker-1 holds {name}: number 9, without a fence")
-            self.assert_extent(held.find(f"{SVG}path"), 6000, 8500)
+            bar, = self.bars(drawn, f"worker-1 holds {name}: number 9, without a fence")
+            self.assert_extent(bar, 6000, 8500)
 
     def test_the_next_life_of_a_killed_worker(self):
         run = small(self.dir)
@@ -236,8 +249,8 @@ class Picture(unittest.TestCase):
         run.put("worker-2.2", [(now, "begin", "library", 1), (now, "attempt", "b", 1),
                                (now, "acquired", "b", 1, now + 500_000, "t9", 9)])
         drawn = ET.fromstring(self.picture().stdout)
-        held, = self.titled(drawn, "worker-2 holds b: number 1, fence 9")
-        self.assertEqual(held.find(f"{SVG}path").get("class"), "w1 light")
+        bar = self.bars(drawn, "worker-2 holds b: number 1, fence 9")[0]
+        self.assertEqual(bar.get("class"), "w1 light")
         self.assertEqual(len(self.titled(drawn, "worker-2, process 2 (library)")), 1)
 
     def test_nobody_has_what_is_wanted(self):
@@ -259,12 +272,29 @@ class Picture(unittest.TestCase):
         self.assertIn("no violations", self.texts(drawn))
 
     def test_an_overlap_is_red(self):
-        run = small(self.dir)
-        run.hold("worker-3", "a", 2400, 2800)
-        drawn = self.draw(run)
-        self.assert_extent(self.red(drawn)[0], 2400, 2800)
+        table = (
+            ("two writers", "a", (2400, 2800), "worker-3", ("hold", 3, 2400, 2800)),
+            ("a reader beside a writer", "b", (6500, 7000), "worker-2",
+             ("hold", 1, 6000, 7000), ("read", 3, 7100, 7900), ("read", 2, 6500, 7050)),
+            ("a writer beside a reader", "b", (6500, 7000), "worker-2",
+             ("read", 1, 6000, 7000), ("read", 3, 7100, 7900), ("hold", 2, 6500, 7050)),
+            ("a writer beside the earlier of two readers", "b", (6500, 7000), "worker-3",
+             ("read", 1, 6000, 7000), ("read", 2, 6100, 6200), ("hold", 3, 6500, 7400)))
+        for title, name, extent, condemned, *holds in table:
+            with self.subTest(title):
+                run = small(self.dir)
+                for how, worker, begin, end in holds:
+                    getattr(run, how)(f"worker-{worker}", name, begin, end)
+                self.assert_red(self.draw(run), extent, f"overlap: {name}: {condemned}")
+
+    def test_a_slot_that_two_hold_is_red(self):
+        run = with_permits(self.dir, ("worker-1", 1, 1000, 1400), ("worker-2", 1, 1200, 1300))
+        self.assert_red(self.draw(run), (1200, 1300), "overlap: redlock:permit:1:a: worker-2")
+
+    def assert_red(self, drawn, extent, words):
+        self.assert_extent(self.red(drawn)[0], *extent)
         self.assertIn("1 violation", self.texts(drawn))
-        self.assertTrue(any("overlap: a: worker-3" in it for it in self.texts(drawn)))
+        self.assertTrue(any(words in it for it in self.texts(drawn)))
 
     def place(self, shape):
         """(top, height), of a box."""
@@ -278,10 +308,10 @@ class Picture(unittest.TestCase):
         run.read("worker-3", "b", 7100, 7800)
         drawn = self.draw(run)
         self.assertEqual(self.red(drawn), [])
-        bars = [self.titled(drawn, f"worker-{i} reads b")[0].find(f"{SVG}path") for i in (1, 2, 3)]
+        bars = [self.bars(drawn, f"worker-{i} reads b")[0] for i in (1, 2, 3)]
         for bar, extent in zip(bars, ((6000, 7000), (6400, 7300), (7100, 7800))):
             self.assert_extent(bar, *extent)
-        height = self.place(self.titled(drawn, "worker-3 holds b")[0].find(f"{SVG}path"))[1]
+        height = self.place(self.bars(drawn, "worker-3 holds b")[0])[1]
         self.assertEqual([self.place(it) for it in bars],
                          [(0, height / 2), (height / 2, height / 2), (0, height / 2)])
         self.assertIn("readers; a writer has the whole height", self.texts(drawn))
@@ -293,17 +323,14 @@ class Picture(unittest.TestCase):
             run.read(f"worker-{i}", "b", 8000, 8500)
         run.read("worker-1", "b", 6000, 7000)
         drawn = self.draw(run)
-        whole = self.place(self.titled(drawn, "worker-3 holds b")[0].find(f"{SVG}path"))
-        lone = self.place(self.titled(drawn, "worker-1 reads b")[0].find(f"{SVG}path"))
-        self.assertEqual(lone, (0, whole[1] / 2))
+        height = self.place(self.bars(drawn, "worker-3 holds b")[0])[1]
+        self.assertEqual(self.place(self.bars(drawn, "worker-1 reads b")[0]), (0, height / 2))
 
     def test_many_readers_are_all_drawn(self):
         run = small(self.dir)
         for i in range(5):
             run.read(f"worker-{i % 3 + 1}", "b", 6000 + i, 7000)
-        drawn = self.draw(run)
-        bars = [it.find(f"{SVG}path") for it in self.titled(drawn, "reads b")]
-        places = sorted(map(self.place, bars))
+        places = sorted(map(self.place, self.bars(self.draw(run), "reads b")))
         self.assertEqual(len(places), 5)
         for (top, height), (after, _) in zip(places, places[1:]):
             self.assertAlmostEqual(top + height, after, delta=0.11)
@@ -315,47 +342,19 @@ class Picture(unittest.TestCase):
         run.read("worker-3", "b", 6005, 7000)
         drawn = self.draw(run)
         pile = self.titled(drawn, "holds from 6.000 s on")[0]
-        bar = self.titled(drawn, "worker-3 reads b")[0].find(f"{SVG}path")
+        bar = self.bars(drawn, "worker-3 reads b")[0]
         self.assert_extent(bar, 6005, 7000)
         self.assertLess(list(drawn.iter()).index(pile), list(drawn.iter()).index(bar))
         self.assertEqual(self.red(drawn), [])
 
     def test_each_slot_has_a_lane(self):
-        run = Run(self.dir)
-        run.run["permits"] = 2
-        for worker, slot, begin in (("worker-1", 0, 1000), ("worker-2", 1, 1100), ("worker-3", 1, 1550)):
-            run.permit(worker, "a", slot, begin, begin + 400)
-        drawn = self.draw(run)
+        drawn = self.draw(with_permits(self.dir, ("worker-1", 0, 1000, 1400), ("worker-2", 1, 1100, 1500),
+                                       ("worker-3", 1, 1550, 1950)))
         for words in ("a #0", "a #1", "b #0", "b #1"):
             self.assertIn(words, self.texts(drawn))
         self.assertEqual(self.red(drawn), [])
         self.assertEqual(len(self.titled(drawn, "worker-1 holds a #0")), 1)
         self.assertEqual(len(self.titled(drawn, "holds a #1")), 2)
-
-    def test_a_slot_that_two_hold_is_red(self):
-        run = Run(self.dir)
-        run.run["permits"] = 2
-        run.permit("worker-1", "a", 1, 1000, 1400)
-        run.permit("worker-2", "a", 1, 1200, 1300)
-        drawn = self.draw(run)
-        self.assert_extent(self.red(drawn)[0], 1200, 1300)
-        self.assertTrue(any("overlap: redlock:permit:1:a: worker-2" in it for it in self.texts(drawn)))
-
-    def test_a_writer_beside_a_reader_is_red(self):
-        for first, second in (("hold", "read"), ("read", "hold")):
-            run = small(self.dir)
-            getattr(run, first)("worker-1", "b", 6000, 7000)
-            run.read("worker-3", "b", 7100, 7900)
-            getattr(run, second)("worker-2", "b", 6500, 7050)
-            drawn = self.draw(run)
-            self.assert_extent(self.red(drawn)[0], 6500, 7000)
-
-    def test_a_writer_beside_the_earlier_of_two_readers_is_red(self):
-        run = small(self.dir)
-        run.read("worker-1", "b", 6000, 7000)
-        run.read("worker-2", "b", 6100, 6200)
-        run.hold("worker-3", "b", 6500, 7400)
-        self.assert_extent(self.red(self.draw(run))[0], 6500, 7000)
 
     def test_complaints_of_the_checker_are_red(self):
         complaint = f"fence: a: t2 of worker-2, at {BEGIN + 2_001_000}, comes after t1 of worker-1"
@@ -416,9 +415,7 @@ class Picture(unittest.TestCase):
         return run
 
     def assert_place(self, shape, begin, end):
-        left, width = map(float, re.match(r"M([\d.]+) [-\d.]+h([\d.]+)v", shape.get("d")).groups())
-        self.assertAlmostEqual((left - 66) / 396 * 10000, begin, delta=20)
-        self.assertAlmostEqual((left + width - 66) / 396 * 10000, end, delta=20)
+        self.assert_extent(shape, begin, end, delta=20, left=66, plot=396)
 
     def test_a_small_one_shows_the_lock_and_its_masters(self):
         drawn = self.draw(self.first_look(), "--small")
@@ -431,7 +428,7 @@ class Picture(unittest.TestCase):
         for master, begin in (("master-2", 1000), ("master-4", 3000)):
             self.assert_place(self.titled(drawn, f"{master}: crashed")[0], begin, begin + 1000)
             self.assert_place(self.titled(drawn, f"{master} abstains")[0], begin + 1000, begin + 3000)
-        self.assert_place(self.titled(drawn, "worker-2 holds a")[0].find(f"{SVG}path"), 5002, 9000)
+        self.assert_place(self.bars(drawn, "worker-2 holds a")[0], 5002, 9000)
         self.assert_place(self.titled(drawn, "worker-2 waits for a")[0], 100, 4976)
         notch = [it for it in drawn.iter(f"{SVG}path") if it.get("class") == "hand"]
         self.assertEqual(len(notch), 2)   # and in the legend

@@ -11,7 +11,29 @@ from judge.latches import Call
 from test_check import BEGIN, MS, Case, at
 
 
-class Elections(unittest.TestCase):
+class Judged:
+    """A judge has found something in records of which GOOD is the sound one."""
+
+    def condemned(self, found, *says):
+        self.assertEqual(len(found), len(says), found)
+        for text, violation in zip(says, found):
+            self.assertIn(text, violation)
+
+    def test_what_is_right(self):
+        self.condemned(self.judged(self.GOOD))
+
+
+class JudgedCalls(Judged):
+    def changed(self, index, **what):
+        its = list(self.GOOD)
+        its[index] = its[index]._replace(**what)
+        return self.judged(its)
+
+    def more(self, *calls):
+        return self.judged([*self.GOOD, *calls])
+
+
+class Elections(Judged, unittest.TestCase):
     GOOD = {
         "p1.1": ["100 leads 5 900\n", "120 announced 5\n", "130 told 5 p1.1\n", "300 valid 5 1100\n",
                  "700 over 5\n", "720 told 6 p2.1\n"],
@@ -22,39 +44,36 @@ class Elections(unittest.TestCase):
     def judged(self, records):
         return elections.violations([elections.read(name, its) for name, its in records.items()])
 
-    def changed(self, process, old, new):
-        its = [line.replace(old, new) for line in self.GOOD[process]]
-        self.assertNotEqual(its, self.GOOD[process])
+    def changed(self, process, **words):
+        """Each is the old words and the new."""
+        its = self.GOOD[process]
+        for old, new in words.values():
+            its, before = [line.replace(old, new) for line in its], its
+            self.assertNotEqual(its, before)
         return self.judged({**self.GOOD, process: its})
 
-    def test_what_is_right(self):
-        self.assertEqual(self.judged(self.GOOD), [])
-
     def test_two_leaders(self):
-        found, = self.changed("p1.1", "700 over 5", "702 over 5")
-        self.assertIn("counts itself the leader until 702", found)
-        self.assertIn("until 1100", self.changed("p1.1", "700 over 5", "700 told 5 p1.1")[0])
-        third = {"p3.1": ["1050 leads 7 1090\n"], "p2.1": [*self.GOOD["p2.1"][:-1], "850 over 6\n"]}
-        found = self.judged({**self.GOOD, "p1.1": ["100 leads 5 1100\n", "120 announced 5\n"], **third})
-        self.assertEqual([it.split()[0] for it in found], ["p2.1", "p3.1"])
+        self.condemned(self.changed("p1.1", over=("700 over 5", "702 over 5")),
+                       "counts itself the leader until 702")
+        self.assertIn("until 1100", self.changed("p1.1", over=("700 over 5", "700 told 5 p1.1"))[0])
+        self.condemned(self.judged({"p1.1": ["100 leads 5 1100\n", "120 announced 5\n"],
+                                    "p2.1": [*self.GOOD["p2.1"][:-1], "850 over 6\n"],
+                                    "p3.1": ["1050 leads 7 1090\n"]}), "p2.1 leads", "p3.1 leads")
 
     def test_one_whose_validity_has_ended_may_learn_that_late(self):
-        its = [line.replace("5 1100", "5 650").replace("700 over", "705 over") for line in self.GOOD["p1.1"]]
-        self.assertEqual(self.judged({**self.GOOD, "p1.1": its}), [])
+        self.condemned(self.changed("p1.1", valid=("5 1100", "5 650"), over=("700 over", "705 over")))
 
     def test_a_term_that_does_not_grow(self):
-        self.assertTrue(any("with term 4 after 5" in it for it in self.changed("p2.1", " 6", " 4")))
+        self.assertTrue(any("with term 4 after 5" in it for it in self.changed("p2.1", term=(" 6", " 4"))))
 
-    def test_an_observer_that_goes_back(self):
-        found, = self.changed("p2.1", "810 told 6 p2.1", "810 told 5 p1.1")
-        self.assertIn("term 5 after 6", found)
-
-    def test_what_nobody_announced(self):
-        self.assertIn("hears blue of term 5", self.changed("p2.1", "told 5 p1.1", "told 5 blue")[0])
-        self.assertIn("of term 9", self.changed("p2.1", "721 told 6", "721 told 9")[0])
+    def test_what_observers_hear(self):
+        self.condemned(self.changed("p2.1", told=("810 told 6 p2.1", "810 told 5 p1.1")), "term 5 after 6")
+        for old, new, says in (("told 5 p1.1", "told 5 blue", "hears blue of term 5"),
+                               ("721 told 6", "721 told 9", "of term 9")):
+            self.assertIn(says, self.changed("p2.1", told=(old, new))[0])
 
 
-class Barriers(unittest.TestCase):
+class Barriers(JudgedCalls, unittest.TestCase):
     GOOD = [Passage(0, "w1.1", 100, 300, "passed"), Passage(0, "w2.1", 110, None, "killed"),
             Passage(0, "w2.2", 200, 310, "passed"), Passage(0, "w3.1", 120, 180, "undecided"),
             Passage(0, "w3.1", 190, 305, "passed"), Passage(1, "w1.1", 400, 500, "passed"),
@@ -63,29 +82,21 @@ class Barriers(unittest.TestCase):
     def judged(self, passages):
         return barriers.violations(passages, 3, 2, {"w1", "w2", "w3"})
 
-    def changed(self, index, **what):
-        passages = list(self.GOOD)
-        passages[index] = passages[index]._replace(**what)
-        return self.judged(passages)
-
-    def test_what_is_right(self):
-        self.assertEqual(self.judged(self.GOOD), [])
-
     def test_early(self):
         self.assertIn("by 2 of 3 parties", self.changed(7, begun=501)[0])
-        more = [*self.GOOD, Passage(2, "w1.1", 600, 610, "passed")]
-        self.assertIn("generation 2 was passed at 610 by 1 of 3", self.judged(more)[0])
+        self.assertIn("generation 2 was passed at 610 by 1 of 3",
+                      self.more(Passage(2, "w1.1", 600, 610, "passed"))[0])
 
     def test_left_behind(self):
         self.assertEqual(self.changed(7, outcome="undecided"), ["generation 1 left ['w3'] behind"])
         self.assertEqual(len(self.judged(self.GOOD[:5])), 1)
 
     def test_told_otherwise(self):
-        found = self.changed(7, outcome="not-passed")
-        self.assertIn("generation 1 was passed, and ['w3.1'] hear that they did not", found)
+        self.assertIn("generation 1 was passed, and ['w3.1'] hear that they did not",
+                      self.changed(7, outcome="not-passed"))
 
     def test_one_more_may_leave(self):
-        self.assertEqual(self.judged([*self.GOOD, Passage(1, "w1.9", 400, 600, "not-passed")]), [])
+        self.condemned(self.more(Passage(1, "w1.9", 400, 600, "not-passed")))
 
     def test_an_answer_to_no_call(self):
         for answer in ("told 2 party-2.1 passed", "told 2 party-2.2 unheard-of"):
@@ -98,7 +109,7 @@ class Barriers(unittest.TestCase):
         self.assertEqual(calls.barrier_told(69, output.replace("true", "false")), ("not-passed", None))
 
 
-class Latches(unittest.TestCase):
+class Latches(JudgedCalls, unittest.TestCase):
     L = "latch-0"
     GOOD = [Call(L, "create", "maker", 10, 20, "made", None), Call(L, "arrive", "a", 100, 200, "arrived", 1),
             Call(L, "count", "c", 110, 190, "shut", 0), Call(L, "wait", "w", 120, 180, "shut", 1),
@@ -112,54 +123,29 @@ class Latches(unittest.TestCase):
     def judged(self, its, finished=(L,)):
         return latches.violations(its, 3, {"w"}, finished)
 
-    def changed(self, index, **what):
-        its = list(self.GOOD)
-        its[index] = its[index]._replace(**what)
-        return self.judged(its)
+    def test_one_call_is_told_otherwise(self):
+        not_counted = "1 arrivals are not counted"
+        for title, index, what, *says in (
+                ("open too early", self.WAITED, {"ended": 505}, "open at 505 for 2 of 3",
+                 "open at 505, and c hears that it is not at 640", "w hears of 3 arrivals at 505"),
+                ("begun twice, it is one arrival", self.LAST, {"who": "b"}, "open at 600 for 2 of 3",
+                 "w hears of 3 arrivals", "b hears of 3 arrivals", "c hears of 3 arrivals", not_counted),
+                ("shut after open", self.LATE, {"outcome": "shut"},
+                 "open at 600, and c hears that it is not at 720"),
+                ("asked before it was open", self.LATE, {"outcome": "shut", "begun": 600}),
+                ("counted too many", self.EARLY, {"arrived": 2}, "c hears of 2 arrivals at 190"),
+                ("counted too few", self.LATE, {"arrived": 2}, "c hears of 2 arrivals at 720, not 3"),
+                ("meanwhile", self.MEANWHILE, {"arrived": 1}, "c hears of 1 arrivals at 640, not 2"),
+                ("gone", self.LATE, {"outcome": "gone", "arrived": None}, "c hears at 720 that it is gone"),
+                ("not counted", self.LAST, {"outcome": "undecided", "arrived": None}, not_counted),
+                ("left behind", self.WAITED, {"outcome": "undecided", "arrived": None}, "left ['w'] behind")):
+            with self.subTest(title):
+                self.condemned(self.changed(index, **what), *says)
 
-    def condemned(self, found, *says):
-        self.assertEqual(len(found), len(says), found)
-        for text, violation in zip(says, found):
-            self.assertIn(text, violation)
-
-    def test_what_is_right(self):
-        self.assertEqual(self.judged(self.GOOD), [])
-
-    def test_open_too_early(self):
-        self.condemned(self.changed(self.WAITED, ended=505), "open at 505 for 2 of 3",
-                       "open at 505, and c hears that it is not at 640", "w hears of 3 arrivals at 505")
-
-    def test_what_was_begun_twice_is_one_arrival(self):
-        self.condemned(self.changed(self.LAST, who="b"), "open at 600 for 2 of 3", "w hears of 3 arrivals",
-                       "b hears of 3 arrivals", "c hears of 3 arrivals", "1 arrivals are not counted")
-
-    def test_shut_after_open(self):
-        self.condemned(self.changed(self.LATE, outcome="shut"),
-                       "open at 600, and c hears that it is not at 720")
-        self.condemned(self.judged([*self.GOOD, Call(self.L, "arrive", "d", 700, 800, "arrived", 3)]),
+    def test_one_call_more(self):
+        self.condemned(self.more(Call(self.L, "arrive", "d", 700, 800, "arrived", 3)),
                        "open at 600, and d hears that it is not at 800")
-
-    def test_who_asked_before_may_be_told_that_it_is_not(self):
-        self.assertEqual(self.changed(self.LATE, outcome="shut", begun=600), [])
-
-    def test_counted_too_many(self):
-        self.condemned(self.changed(self.EARLY, arrived=2), "c hears of 2 arrivals at 190")
-
-    def test_counted_too_few(self):
-        self.condemned(self.changed(self.LATE, arrived=2), "c hears of 2 arrivals at 720, not 3")
-        self.condemned(self.changed(self.MEANWHILE, arrived=1), "c hears of 1 arrivals at 640, not 2")
-
-    def test_gone(self):
-        self.condemned(self.changed(self.LATE, outcome="gone", arrived=None),
-                       "c hears at 720 that it is gone")
-        self.assertEqual(self.judged([*self.GOOD, Call(self.L, "arrive", "d", 19, 30, "gone", None)]), [])
-
-    def test_somebody_is_not_counted(self):
-        self.condemned(self.changed(self.LAST, outcome="undecided", arrived=None),
-                       "1 arrivals are not counted")
-
-    def test_left_behind(self):
-        self.condemned(self.changed(self.WAITED, outcome="undecided", arrived=None), "left ['w'] behind")
+        self.condemned(self.more(Call(self.L, "arrive", "d", 19, 30, "gone", None)))
 
     def test_each_latch_is_judged_by_its_own_records(self):
         other = [*self.GOOD, Call("latch-1", "count", "c", 800, 810, "open", 3)]
@@ -168,8 +154,7 @@ class Latches(unittest.TestCase):
                        "latch-1 left ['w'] behind")
 
     def test_one_that_is_not_finished(self):
-        self.assertEqual(self.judged([*self.GOOD, Call("latch-1", "create", "c", 800, 810, "made", None)]),
-                         [])
+        self.condemned(self.more(Call("latch-1", "create", "c", 800, 810, "made", None)))
         self.condemned(self.judged(self.GOOD, ("latch-0", "latch-1")), "latch-1: 3 arrivals",
                        "latch-1 left ['w']")
 
@@ -231,22 +216,18 @@ class Recipes(Case):
         self.assert_well()
 
     def test_what_each_judge_says_is_told(self):
-        self.change("elector-1", 2, 1500, "valid", 5, at(2601))
-        self.assert_condemned("elections", "elector-1 counts itself the leader", 1)
-        self.change("elector-1", 2, 1500, "valid", 5, at(2500))
-        self.change("party-2", 5, 890, "told", 2, "party-2.2", "undecided")
-        self.assert_condemned("barriers", "generation 2 left ['party-2'] behind", 1)
-        self.change("party-2", 5, 890, "told", 2, "party-2.2", "passed")
-        self.change("arriver-2", 27, 1305, "told", "latch-1", "wait", "arriver-2", "undecided", -1)
-        self.assert_condemned("latches", "latch-1 left ['arriver-2'] behind", 1)
-
-    def test_one_that_is_missing(self):
-        del self.facts["elector-3"]
-        self.assert_condemned("few", "2 places of kind elector, not 3", 1)
-
-    def test_a_record_that_means_nothing(self):
-        self.change("party-2", 5, 890, "told", 2, "party-2.1", "passed")
-        self.assert_condemned("malformed", "records of kind party", 1)
+        self.each((
+            ("elections", lambda: self.change("elector-1", 2, 1500, "valid", 5, at(2601)),
+             ("elections", "elector-1 counts itself the leader")),
+            ("barriers", lambda: self.change("party-2", 5, 890, "told", 2, "party-2.2", "undecided"),
+             ("barriers", "generation 2 left ['party-2'] behind")),
+            ("latches", lambda: self.change("arriver-2", 27, 1305, "told", "latch-1", "wait", "arriver-2",
+                                            "undecided", -1),
+             ("latches", "latch-1 left ['arriver-2'] behind")),
+            ("one is missing", lambda: self.facts.pop("elector-3"),
+             ("few", "2 places of kind elector, not 3")),
+            ("it means nothing", lambda: self.change("party-2", 5, 890, "told", 2, "party-2.1", "passed"),
+             ("malformed", "records of kind party"))))
 
     def test_what_all_must_have_finished(self):
         self.facts["party-1"].append([1000, "arrives", 3, "party-1.3"])
