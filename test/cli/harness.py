@@ -153,12 +153,14 @@ class Case(unittest.TestCase):
             self.assertEqual(result.status, status, f"{arguments}: {result.out}{result.err}")
         return result
 
-    def spawn(self, *arguments, env=None, **more):
+    def spawn(self, *arguments, **more):
         """Starts the command; it is gone when the test ends."""
-        more.setdefault("stdin", subprocess.DEVNULL)
-        more.setdefault("stdout", subprocess.PIPE)
-        more.setdefault("stderr", subprocess.PIPE)
-        process = subprocess.Popen([REDLOCK, *self.patience, *arguments], env=env or self.env(), **more)
+        return self.program(REDLOCK, *self.patience, *arguments, **more)
+
+    def program(self, *words, env=None, **more):
+        """As spawn(), for any program."""
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(words, env=env or self.env(), **{**streams, **more})
         self.addCleanup(self.end, process)
         return process
 
@@ -213,8 +215,47 @@ class Case(unittest.TestCase):
         until(locked, f"every master has {' '.join(names)}")
         return tokens[-1]
 
+    def unlock(self, token, *names):
+        return self.redlock("unlock", "--token", token, *(names or (self.name,)), status=0)
+
+    def found(self, name=None):
+        """The answer of `status` about the name."""
+        return self.redlock("status", "--json", name or self.name, status=0).json["names"][0]
+
     def started(self, path, what="the command has started"):
         until(path.exists, what)
+
+    def held(self, script="exec sleep 60", *options, **more):
+        """A command that has begun under the lock. `script` finds the test's folder as $0."""
+        began = self.tmp / "began"
+        began.unlink(missing_ok=True)
+        process = self.spawn("run", *options, self.name, "--", "sh", "-c", f'echo > "$0/began"; {script}',
+                             str(self.tmp), **more)
+        self.started(began)
+        return process
+
+    def told_while(self, *arguments, **more):
+        """Starts the command, and gives what tells all that it has written to stderr."""
+        path = self.tmp / f"told-{len(list(self.tmp.iterdir()))}"
+        with path.open("wb") as err:
+            process = self.spawn(*arguments, stderr=err, **more)
+        return process, path.read_text
+
+    def terminal(self, *arguments, **variables):
+        terminal = Terminal(list(arguments), self.env(**variables))
+        self.addCleanup(terminal.close)
+        return terminal
+
+
+class FreshCase(Case):
+    """Tests that each have masters of their own, which they may stop."""
+
+    masters = 3
+
+    def setUp(self):
+        super().setUp()
+        self.cluster = Cluster(self.masters)
+        self.addCleanup(self.cluster.stop)
 
 
 class ClusterCase(Case):
@@ -274,6 +315,19 @@ class Terminal:
 
     def send(self, data):
         os.write(self.fd, data)
+
+    def talk(self, *steps, status=None):
+        """Expects each text, and sends all bytes. Gives what came before the last text; then the program
+        ends, if a status is given."""
+        before = b""
+        for step in steps:
+            if isinstance(step, str):
+                before = self.expect(step.encode())
+            else:
+                self.send(step)
+        if status is not None and self.wait() != status:
+            raise AssertionError(f"it ended with {self.status}, not with {status}")
+        return before
 
     def has_ended(self):
         if self.status is None:

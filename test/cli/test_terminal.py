@@ -4,7 +4,7 @@ import json
 import signal
 
 import schema
-from harness import REDLOCK, ClusterCase, Terminal, until
+from harness import REDLOCK, ClusterCase, until
 
 ASK = 'echo ready; read x; echo "got $x"'
 IN_FOREGROUND = ("import os, time\n"
@@ -13,9 +13,7 @@ IN_FOREGROUND = ("import os, time\n"
 
 class Opened(ClusterCase):
     def open(self, *arguments):
-        terminal = Terminal(list(arguments), self.env(R=REDLOCK, NAME=self.name))
-        self.addCleanup(terminal.close)
-        return terminal
+        return self.terminal(*arguments, R=REDLOCK, NAME=self.name)
 
     def run_sh(self, script, *options):
         return self.open(REDLOCK, "run", *options, self.name, "--", "sh", "-c", script)
@@ -27,102 +25,64 @@ class Opened(ClusterCase):
 
 class OnTerminal(Opened):
     def test_is_in_the_foreground(self):
-        terminal = self.open(REDLOCK, "run", self.name, "--", "python3", "-c", IN_FOREGROUND)
-        terminal.expect(b"foreground True")
-        self.assertEqual(terminal.wait(), 0)
+        self.open(REDLOCK, "run", self.name, "--", "python3", "-c", IN_FOREGROUND) \
+            .talk("foreground True", status=0)
 
     def test_reads(self):
-        terminal = self.run_sh(ASK)
-        terminal.expect(b"ready")
-        terminal.send(b"it\n")
-        terminal.expect(b"got it")
-        self.assertEqual(terminal.wait(), 0)
+        self.run_sh(ASK).talk("ready", b"it\n", "got it", status=0)
 
     def test_keys_that_end(self):
         for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
             with self.subTest(number=number):
-                terminal = self.run_sh("ulimit -c 0; echo ready; exec sleep 60")
-                terminal.expect(b"ready")
-                terminal.send(key)
-                self.assertEqual(terminal.wait(), 128 + number)
+                self.run_sh("ulimit -c 0; echo ready; exec sleep 60").talk("ready", key, status=128 + number)
                 self.assert_free(self.name)
 
     def test_key_that_the_command_handles(self):
-        terminal = self.run_sh("trap 'echo not yet' INT; " + ASK.replace("read x", "read x; read x"))
-        terminal.expect(b"ready")
-        terminal.send(b"\x03")
-        terminal.expect(b"not yet")
-        terminal.send(b"one\ntwo\n")
-        terminal.expect(b"got ")
-        self.assertEqual(terminal.wait(), 0)
+        self.run_sh("trap 'echo not yet' INT; " + ASK.replace("read x", "read x; read x")) \
+            .talk("ready", b"\x03", "not yet", b"one\ntwo\n", "got ", status=0)
 
     def test_is_given_back(self):
         """Without job control the caller is in our group and reads on afterwards."""
-        terminal = self.open("sh", "-c", '"$R" run "$NAME" -- sleep 0.1; '
-                                         'echo "status $?"; ' + ASK)
-        terminal.expect(b"status 0")
-        terminal.send(b"it\n")
-        terminal.expect(b"got it")
-        self.assertEqual(terminal.wait(), 0)
+        self.open("sh", "-c", '"$R" run "$NAME" -- sleep 0.1; echo "status $?"; ' + ASK) \
+            .talk("status 0", b"it\n", "got it", status=0)
 
     def test_is_given_back_in_its_old_mode(self):
         terminal = self.open("sh", "-c",
                              '"$R" run --ttl 1s --max-hold 400ms "$NAME" -- '
                              "sh -c 'stty raw -echo; exec sleep 60'; "
                              'echo "status $?"; stty -a; echo end')
-        terminal.expect(b"status 76")
-        modes = terminal.expect(b"end").split()
+        modes = terminal.talk("status 76", "end").split()
         self.assertIn(b"icanon", modes)
         self.assertIn(b"echo", modes)
 
     def test_stopped_and_continued(self):
-        terminal = self.shell(f"\"$R\" run --ttl 20s \"$NAME\" -- sh -c '{ASK}'; "
-                              "echo stopped $?.; fg; echo status $?.")
-        terminal.expect(b"ready")
-        terminal.send(b"\x1a")
-        terminal.expect(b"stopped 148.")
-        terminal.send(b"it\n")
-        terminal.expect(b"got it")
-        terminal.expect(b"status 0.")
+        self.shell(f"\"$R\" run --ttl 20s \"$NAME\" -- sh -c '{ASK}'; "
+                   "echo stopped $?.; fg; echo status $?.") \
+            .talk("ready", b"\x1a", "stopped 148.", b"it\n", "got it", "status 0.")
 
     def test_stopped_for_too_long(self):
         terminal = self.shell("\"$R\" run --ttl 2s \"$NAME\" -- "
                               "sh -c 'echo ready; read x; echo wr\"\"ong'; "
                               "echo stopped $?.; read y; fg; echo status $?.")
-        terminal.expect(b"ready")
-        terminal.send(b"\x1a")
-        terminal.expect(b"stopped 148.")
+        terminal.talk("ready", b"\x1a", "stopped 148.")
         self.assert_free(self.name)
-        terminal.send(b"go on\n")
-        seen = terminal.expect(b"status 76.")
-        self.assertNotIn(b"wrong", seen)
+        self.assertNotIn(b"wrong", terminal.talk(b"go on\n", "status 76."))
 
     def test_in_the_background_until_it_wants_the_terminal(self):
-        terminal = self.shell(f"\"$R\" run --ttl 20s \"$NAME\" -- sh -c '{ASK}' & "
-                              'while [ -z "$(jobs -s)" ]; do sleep 0.02; done; '
-                              "echo stopped.; fg; echo status $?.")
-        terminal.expect(b"ready")
-        terminal.expect(b"stopped.")
-        terminal.send(b"it\n")
-        terminal.expect(b"got it")
-        terminal.expect(b"status 0.")
+        self.shell(f"\"$R\" run --ttl 20s \"$NAME\" -- sh -c '{ASK}' & "
+                   'while [ -z "$(jobs -s)" ]; do sleep 0.02; done; '
+                   "echo stopped.; fg; echo status $?.") \
+            .talk("ready", "stopped.", b"it\n", "got it", "status 0.")
 
     def test_before_a_pipe_it_gets_the_terminal_when_it_wants_it(self):
-        terminal = self.shell("\"$R\" run --ttl 20s \"$NAME\" -- "
-                              "sh -c 'echo ready >/dev/tty; read x; echo \"got $x\"' | cat; "
-                              "echo status $?.")
-        terminal.expect(b"ready")
-        terminal.send(b"it\n")
-        terminal.expect(b"got it")
-        terminal.expect(b"status 0.")
+        self.shell("\"$R\" run --ttl 20s \"$NAME\" -- "
+                   "sh -c 'echo ready >/dev/tty; read x; echo \"got $x\"' | cat; "
+                   "echo status $?.").talk("ready", b"it\n", "got it", "status 0.")
 
     def test_before_a_pipe_its_reader_keeps_the_terminal(self):
-        terminal = self.shell("\"$R\" run --ttl 20s \"$NAME\" -- sh -c 'echo x; exec sleep 60' | "
-                              "sh -c 'read a; echo ready; read b </dev/tty; echo \"got $b\"; "
-                              "kill -INT 0'; echo end.")
-        terminal.expect(b"ready")
-        terminal.send(b"it\n")
-        terminal.expect(b"got it")
+        self.shell("\"$R\" run --ttl 20s \"$NAME\" -- sh -c 'echo x; exec sleep 60' | "
+                   "sh -c 'read a; echo ready; read b </dev/tty; echo \"got $b\"; "
+                   "kill -INT 0'; echo end.").talk("ready", b"it\n", "got it")
 
 
 class Waiting(Opened):
@@ -145,7 +105,7 @@ class Waiting(Opened):
         return told
 
     def give_back(self, token, waiter):
-        self.redlock("unlock", "--token", token, self.name, status=0)
+        self.unlock(token)
         self.finish(waiter, 0)
 
     def test_shows_the_line_in_one_line(self):
@@ -163,23 +123,17 @@ class Waiting(Opened):
         self.assertEqual(terminal.wait(), 0)
 
     def test_says_that_the_holder_renews(self):
-        holder = self.spawn("run", "--ttl", "6s", "--label", "the-holder", self.name, "--", "sleep", "60")
-        until(lambda: self.cluster.values(self.name).count("") < 2, "it is held")
+        holder = self.held("exec sleep 60", "--ttl", "6s", "--label", "the-holder")
         terminal = self.run_sh("echo my turn", "--wait", "forever")
         self.assertIn(b"held by the-holder (ttl ", terminal.expect(b" s, renewed)"))
-        holder.terminate()
-        self.finish(holder, 128 + signal.SIGTERM)
-        terminal.expect(b"my turn")
-        self.assertEqual(terminal.wait(), 0)
+        self.terminate(holder)
+        terminal.talk("my turn", status=0)
 
     def test_is_cut_where_the_terminal_ends(self):
         held = self.hold()
         terminal = self.open("sh", "-c", 'stty cols 40; exec "$R" lock --wait forever "$NAME"')
-        terminal.expect(b"redlock: ")
-        line = terminal.expect(b"\r")
-        self.assertLess(len(line) + len("redlock: "), 40)
-        terminal.send(b"\x03")
-        self.assertEqual(terminal.wait(), 128 + signal.SIGINT)
+        self.assertLess(len(terminal.talk("redlock: ", "\r")) + len("redlock: "), 40)
+        terminal.talk(b"\x03", status=128 + signal.SIGINT)
         self.give_back(*held)
 
     def test_in_the_background_it_is_quiet(self):
