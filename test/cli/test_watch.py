@@ -9,7 +9,7 @@ import threading
 import time
 
 import schema
-from harness import DEADLINE, Case, Cluster, ClusterCase, until
+from harness import DEADLINE, ClusterCase, FreshCase, until
 from relay import Relay, through
 
 
@@ -50,7 +50,7 @@ class Watches(ClusterCase):
         waiter = self.spawn("lock", "--wait", "60s", "--label", "two", self.name)
         lines.next("held by")
         lines.next("^  1 waits: two$")
-        self.redlock("unlock", "--token", token, self.name, status=0)
+        self.unlock(token)
         new = self.finish(waiter, status=0).out.strip()
         self.assertIn(f"held by {new[:22]} (two)", lines.next(r"\(two\)"))
         process.send_signal(signal.SIGINT)
@@ -68,8 +68,7 @@ class Watches(ClusterCase):
         self.assertEqual([it["name"] for it in told["names"]], ["other"])
         process.send_signal(signal.SIGTERM)
         self.assertIn("ended by signal 15", lines.next("signal"))
-        process.wait(DEADLINE)
-        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.assertEqual(process.wait(DEADLINE), 128 + signal.SIGTERM)
 
     def test_one_look_a_second(self):
         self.lock_on_all("--ttl", "30s", self.name)
@@ -85,9 +84,8 @@ class Watches(ClusterCase):
         until(lambda: looks() >= 4, "it goes on looking")
         self.assertLessEqual(looks(), time.monotonic() - began + 2)
         self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGTERM)
         # Nothing has changed, so nothing more was said.
-        self.assertEqual(self.finish(process, 128 + signal.SIGTERM).out, "")
+        self.assertEqual(self.terminate(process).out, "")
 
     def test_a_master_that_was_not_waited_for_is_heard_later(self):
         process, lines = self.watch(self.name)
@@ -164,17 +162,13 @@ class Watches(ClusterCase):
         process.stdout.close()
         process.stdout = None
         self.lock_on_all("--ttl", "30s", self.name)
-        process.wait(DEADLINE)
-        self.assertEqual(process.returncode, 74)
+        self.assertEqual(process.wait(DEADLINE), 74)
 
 
-class Unread(Case):
+class Unread(ClusterCase):
     """One master alone repeats itself, so no print could fail."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = Cluster(1)
-        cls.addClassCleanup(cls.cluster.stop)
+    masters = 1
 
     def watch(self, **more):
         return self.spawn("status", "--watch", "--request-timeout", "20s", "a", **more)
@@ -184,8 +178,7 @@ class Unread(Case):
         Lines(process).next("free")
         process.stdout.close()
         process.stdout = None
-        process.wait(DEADLINE)
-        self.assertEqual(process.returncode, 74)
+        self.assertEqual(process.wait(DEADLINE), 74)
 
     def test_a_socket(self):
         ours, its = socket.socketpair()
@@ -193,32 +186,27 @@ class Unread(Case):
         its.close()
         with ours:
             self.assertTrue(ours.recv(1000))
-        process.wait(DEADLINE)
-        self.assertEqual(process.returncode, 74)
+        self.assertEqual(process.wait(DEADLINE), 74)
 
 
-class Masters(Case):
-    def test_masters_that_go_and_come(self):
-        self.patience = ()
-        self.cluster = Cluster(3)
-        self.addCleanup(self.cluster.stop)
+class Masters(FreshCase):
+    patience = ()
+
+    def watch(self, *options):
         self.lock_on_all("--ttl", "30s", "a")
-        process = self.spawn("status", "--watch", "a")
-        lines = Lines(process)
+        process = self.spawn("status", "--watch", *options, "a")
+        return process, Lines(process)
+
+    def test_masters_that_go_and_come(self):
+        process, lines = self.watch()
         lines.next("held by")
         self.cluster.kill(1, 2)
         lines.next("unknown; held by .* 1 of 3 masters answered, 2 must")
         self.assertIsNone(process.poll())
         self.terminate(process)
 
-
     def test_all_is_well_again(self):
-        self.patience = ()
-        self.cluster = Cluster(3)
-        self.addCleanup(self.cluster.stop)
-        self.lock_on_all("--ttl", "30s", "a")
-        process = self.spawn("status", "--watch", "--json", "a")
-        lines = Lines(process)
+        process, lines = self.watch("--json")
         for ok in "true", "false", "true":
             lines.next(f'"ok":{ok}')
             if ok == "true":
