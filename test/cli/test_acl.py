@@ -49,6 +49,11 @@ class Masters(Case):
     def each(self, *command):
         return [server.cli(*command) for server in self.servers]
 
+    def user(self, name, *changes, rules=rules):
+        """The environment of a user with the rules, changed."""
+        self.each("ACL", "SETUSER", name, "on", ">pw", *rules(), *changes)
+        return self.env(REDLOCK_NODES=",".join(server.uri(f"{name}:pw@") for server in self.servers))
+
     def keys(self):
         return {(server.port, key) for server in self.servers for key in server.cli("KEYS", "*").splitlines()}
 
@@ -60,9 +65,6 @@ class Masters(Case):
         """The commands that each master has carried out, in scripts too."""
         return [set(re.findall(r"^cmdstat_([^:]*):", told, re.M))
                 for told in self.each("INFO", "commandstats")]
-
-    def called(self, command):
-        return all(command in stats for stats in self.stats())
 
 
 class All(Masters):
@@ -131,18 +133,16 @@ class All(Masters):
 
     def hang_and_come_back(self):
         """A master that hung gets CLIENT KILL for the former connection."""
-        log, stop = self.tmp / "log", self.tmp / "stop"
-        self.patience = ()
-        with open(log, "wb") as err:
-            run = self.spawn("run", "-v", "--ttl", "3s", "lock:d", "--", "sh", "-c",
-                             f"until [ -e {stop} ]; do sleep 0.05; done", stderr=err)
-            until(lambda: all(self.each("GET", "lock:d")), "it is held, and each master connected")
-            self.servers[0].pause()
-            until(lambda: "hangs" in log.read_text(), "the hang is noticed")
-            self.servers[0].resume()
-            until(lambda: "client|kill" in self.stats()[0], "the former connection is ended")
-            stop.touch()
-            self.finish(run)
+        stop, self.patience = self.tmp / "stop", ()
+        run, told = self.told_while("run", "-v", "--ttl", "3s", "lock:d", "--", "sh", "-c",
+                                    f"until [ -e {stop} ]; do sleep 0.05; done")
+        until(lambda: all(self.each("GET", "lock:d")), "it is held, and each master connected")
+        self.servers[0].pause()
+        until(lambda: "hangs" in told(), "the hang is noticed")
+        self.servers[0].resume()
+        until(lambda: "client|kill" in self.stats()[0], "the former connection is ended")
+        stop.touch()
+        self.finish(run)
 
 
 class Denied(Masters):
@@ -184,16 +184,14 @@ class Denied(Masters):
     def test_who_may_not_listen_is_told_by_nodes(self):
         for name, change in ("deaf", "-subscribe"), ("elsewhere", "resetchannels"):
             with self.subTest(change=change):
-                self.make_user(name, change)
-                told = self.redlock("nodes", "--prefix", "lock:", status=0,
-                                    env=self.env(REDLOCK_NODES=self.servers[0].uri(f"{name}:pw@"))).out
+                env = self.user(name, change)
+                told = self.redlock("nodes", "--prefix", "lock:", status=0, env=env).out
                 self.assertIn("locks work", told)
                 self.assertRegex(told, "  -> waiters get a lock up to a second late: cannot subscribe: "
                                        "NOPERM .*\n  -> its ACL forbids this user a command that locks need")
 
     def test_who_may_not_publish_is_told_by_nodes(self):
-        self.make_user("mute", "-publish")
-        env = self.env(REDLOCK_NODES=self.servers[0].uri("mute:pw@"))
+        env = self.user("mute", "-publish")
         told = self.redlock("nodes", "--prefix", "lock:", status=0, env=env).out
         self.assertIn("locks work", told)
         self.assertIn("  -> waiters get a lock up to a second late: PUBLISH in its scripts told nobody\n"
@@ -206,21 +204,19 @@ class Denied(Masters):
         self.lock("lock:q")
         first = self.spawn("lock", "--wait", "1h", "lock:q")
         until(lambda: self.each("ZCARD", "redlock:queue:lock:q") == ["1"], "one waits")
-        self.make_user("without-zrank", "-zrank")
-        env = self.env(REDLOCK_NODES=self.servers[0].uri("without-zrank:pw@"))
+        env = self.user("without-zrank", "-zrank")
         told = self.redlock("lock", "--wait", "2s", "lock:q", status=69, env=env).err
         self.assertIn("no permissions to run the 'zrank' command", told)
         self.terminate(first)
 
     def test_a_master_without_the_scripts_needs_eval(self):
-        self.make_user("without-eval", "-eval")
+        env = self.user("without-eval", "-eval")
         self.each("SCRIPT", "FLUSH")
-        env = self.env(REDLOCK_NODES=self.servers[0].uri("without-eval:pw@"))
         told = self.redlock("lock", "lock:its", status=69, env=env).err
         self.assertIn("no permissions to run the 'eval' command", told)
 
     def renew_shared_without(self, command):
-        self.make_user("without-" + command, "-" + command)
+        self.user("without-" + command, "-" + command)
         self.each("DEL", "lock:r", "redlock:holders:lock:r")
         self.each("EVAL", *RENEW, "reader", 1000, 1, 0, "s")
         return self.each("--user", "without-" + command, "--pass", "pw",
@@ -229,22 +225,15 @@ class Denied(Masters):
     def try_without(self, command, action):
         held = f"lock:{command}:held"
         words = {"TOKEN": self.lock(held), "HELD": held, "ITS": f"lock:{command}:its"}
-        self.make_user("without-" + command, "-" + command)
+        env = self.user("without-" + command, "-" + command)
         # The first in line needs no rank.
         self.each("ZADD", f"redlock:queue:{held}", 1, "ahead")
         self.each("SET", "redlock:waiter:ahead", "of another client", "PX", 60000)
-        nodes = self.servers[0].uri(f"without-{command}:pw@")
-        return self.spawn(*(words.get(word, word) for word in action),
-                          env=self.env(REDLOCK_NODES=nodes))
-
-    def make_user(self, name, *changes):
-        self.each("ACL", "SETUSER", name, "on", ">pw", *rules(), *changes)
+        return self.spawn(*(words.get(word, word) for word in action), env=env)
 
     def test_rules_from_before_shared_leases(self):
         """They lock as ever; a reader is refused, and leaves nothing that keeps a writer out."""
-        self.make_user("older", *(f"-{command}" for command in
-                                  ("zscore", "zcount", "zremrangebyscore", "pexpireat")))
-        env = self.env(REDLOCK_NODES=self.servers[0].uri("older:pw@"))
+        env = self.user("older", "-zscore", "-zcount", "-zremrangebyscore", "-pexpireat")
         before = self.keys()
         told = self.redlock("lock", "--shared", "lock:old", status=69, env=env).err
         self.assertIn("no permissions to run the 'pexpireat' command", told)
@@ -255,22 +244,18 @@ class Denied(Masters):
 
     def test_a_lock_that_may_not_be_looked_at_is_not_called_somebody_elses(self):
         token = self.lock("lock:seen")
-        self.make_user("blind", "-get")
-        env = self.env(REDLOCK_NODES=self.servers[0].uri("blind:pw@"))
+        env = self.user("blind", "-get")
         told = self.redlock("extend", "--token", token, "lock:seen", status=69, env=env).err
         self.assertIn("no permissions to run the 'get' command", told)
         self.assertNotIn("held", self.redlock("status", "lock:seen", status=69, env=env).out)
 
     def test_who_may_not_look_at_a_leader_is_told_why(self):
-        self.make_user("deaf", "-get")
-        env = self.env(REDLOCK_NODES=self.servers[0].uri("deaf:pw@"))
+        env = self.user("deaf", "-get")
         why = "no permissions to run the 'get' command"
         self.assertIn(why, self.redlock("leader", "lock:led", status=69, env=env).err)
         self.assertIn(why, self.redlock("leader", "--json", "lock:led", status=69, env=env).json["text"])
-        path = self.tmp / "told"
-        with path.open("wb") as told:
-            watcher = self.spawn("leader", "--watch", "lock:led", env=env, stdout=told, stderr=told)
-        until(lambda: why in path.read_text(), "who watches is told why")
+        watcher, told = self.told_while("leader", "--watch", "lock:led", env=env)
+        until(lambda: why in told(), "who watches is told why")
         watcher.terminate()
         self.finish(watcher)
 
@@ -357,8 +342,8 @@ class Operator(Masters):
         self.each("DEL", "lock:a")
         return False
 
-    def operator(self, *arguments, login=LOGIN, **more):
-        nodes = ",".join(s.uri(login) for s in self.servers)
+    def operator(self, *arguments, **more):
+        nodes = ",".join(s.uri(self.LOGIN) for s in self.servers)
         return self.redlock(*arguments, env=self.env(REDLOCK_NODES=nodes), **more)
 
     @staticmethod
@@ -381,13 +366,13 @@ class Operator(Masters):
 
     def test_each_right_is_named(self):
         for command in "scan", "dbsize", "getrange":
-            self.each("ACL", "SETUSER", f"without-{command}", "on", ">pw", *self.rules(), f"-{command}")
-            told = self.operator("list", "--prefix", "lock:", login=f"without-{command}:pw@", status=69).err
+            env = self.user(f"without-{command}", f"-{command}", rules=self.rules)
+            told = self.redlock("list", "--prefix", "lock:", env=env, status=69).err
             self.assertIn(f"no permissions to run the '{command}' command", told)
 
     def test_who_may_not_look_at_the_names_is_not_told_all(self):
-        self.each("ACL", "SETUSER", "blind", "on", ">pw", *self.rules(), "-pttl")
-        told = self.operator("list", "--prefix", "lock:", login="blind:pw@", status=69).err
+        env = self.user("blind", "-pttl", rules=self.rules)
+        told = self.redlock("list", "--prefix", "lock:", env=env, status=69).err
         self.assertIn("too few masters answered: names may be missing", told)
 
     def test_the_user_of_locks_may_not(self):
