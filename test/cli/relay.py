@@ -1,4 +1,4 @@
-"""Between the command and a master: answers that come late, or are others."""
+"""Between the command and a master: answers that come late, or are others; and requests that do not come."""
 
 import contextlib
 import itertools
@@ -28,19 +28,18 @@ class Front:
 
 
 class Relay(Front):
-    def __init__(self, port, late_s=0.0, change=lambda data: data):
-        self.to, self.late_s, self.change = port, late_s, change
+    def __init__(self, port, late_s=0.0, change=lambda data: data, asks=lambda data: data):
+        self.to, self.late_s, self.change, self.asks = port, late_s, change, asks
         super().__init__([port])
 
     def connect(self, client, master):
         self.start(self.ask, client, master)
         self.start(self.answer, master, client)
 
-    @staticmethod
-    def ask(client, master):
+    def ask(self, client, master):
         with client, contextlib.suppress(OSError):
             while data := client.recv(65536):
-                master.sendall(data)
+                master.sendall(self.asks(data))
             master.shutdown(socket.SHUT_WR)
 
     def answer(self, master, client):

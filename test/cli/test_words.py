@@ -2,58 +2,11 @@
 
 import re
 import signal
-import socket
-import threading
+import time
 
 import told as helps
-from harness import Case, Cluster, ClusterCase, until
-
-
-class SlowDoor:
-    """A proxy in front of a master: connections get through after a while, a request with these
-    bytes never, and these bytes of an answer are replaced by others."""
-
-    def __init__(self, port, delay, swallows=None, tells=(b"", b"")):
-        self.port, self.delay, self.swallows, self.ends = port, delay, swallows, []
-        self.says, self.told = tells
-        self.is_closed = threading.Event()
-        self.door = socket.create_server(("127.0.0.1", 0))
-        self.uri = f"redis://127.0.0.1:{self.door.getsockname()[1]}"
-        self.start(self.serve)
-
-    @staticmethod
-    def start(function, *arguments):
-        threading.Thread(target=function, args=arguments, daemon=True).start()
-
-    def serve(self):
-        try:
-            while True:
-                self.start(self.let_in, self.door.accept()[0])
-        except OSError:
-            pass
-
-    def let_in(self, client):
-        self.ends.append(client)
-        if self.is_closed.wait(self.delay):
-            return
-        master = socket.create_connection(("127.0.0.1", self.port))
-        self.ends.append(master)
-        self.start(self.pass_on, client, master)
-        self.pass_on(master, client)
-
-    def pass_on(self, giver, taker):
-        try:
-            while data := giver.recv(65536):
-                if not self.swallows or self.swallows not in data:
-                    taker.sendall(data.replace(self.says, self.told) if self.says else data)
-            taker.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
-
-    def close(self):
-        self.is_closed.set()
-        for end in (self.door, *self.ends):
-            end.close()
+from harness import Case, ClusterCase, FreshCase, until
+from relay import Relay
 
 
 class Help(Case):
@@ -74,20 +27,14 @@ class ManyNames(Case):
         self.assertEqual(told.count("\n"), 1)
 
 
-class Waiting(Case):
+class Waiting(FreshCase):
     def test_no_place_without_a_quorum(self):
-        self.cluster = Cluster(3)
-        self.addCleanup(self.cluster.stop)
         self.lock("--ttl", "30s", "a")
-        log = self.tmp / "log"
-        with open(log, "wb") as err:
-            self.spawn("lock", "-v", "--wait", "forever", "a", stderr=err)
-            until(lambda: re.search("waiting: held by .*, we are next", log.read_text()),
-                  "it is enqueued")
-            self.cluster.kill(2, 3)
-            told = until(lambda: re.search("waiting: no quorum.*\n", log.read_text()),
-                         "there is no quorum")
-        self.assertNotIn("next", told.group())
+        _, told = self.told_while("lock", "-v", "--wait", "forever", "a")
+        until(lambda: re.search("waiting: held by .*, we are next", told()), "it is enqueued")
+        self.cluster.kill(2, 3)
+        found = until(lambda: re.search("waiting: no quorum.*\n", told()), "there is no quorum")
+        self.assertNotIn("next", found.group())
 
 
 class Words(ClusterCase):
@@ -135,10 +82,14 @@ class Words(ClusterCase):
         self.assertRegex(told, r"  down  .*NOPERM")
 
     def slow(self, delay, connect_timeout):
-        door = SlowDoor(self.cluster.ports[2], delay)
-        self.addCleanup(door.close)
-        return ("--connect-timeout", connect_timeout, "--nodes",
-                ",".join([*self.cluster.uris[:2], door.uri]))
+        """The last master's first answer is late by so much."""
+        answers = []
+
+        def late(answer):
+            answers.append(time.monotonic())
+            time.sleep(max(0.0, answers[0] + delay - time.monotonic()))
+            return answer
+        return "--connect-timeout", connect_timeout, *self.through(change=late)
 
     def test_what_only_begins_is_not_at_risk(self):
         told = self.redlock("run", "-v", *self.slow(0.3, "10s"), self.name, "--", "sleep", "0.5",
@@ -160,23 +111,21 @@ class Words(ClusterCase):
                     self.assertRegex(vote["text"], "^connected, ")
 
     def through(self, **how):
-        """The masters, the last one behind a proxy."""
-        door = SlowDoor(self.cluster.ports[2], 0, **how)
-        self.addCleanup(door.close)
-        uri = door.uri.replace("//", f"//:{self.cluster.passwords[2]}@")
-        return "--nodes", ",".join([*self.cluster.uris[:2], uri])
+        """The masters, the last one behind a relay."""
+        port = self.cluster.ports[2]
+        return "--nodes", self.cluster.nodes.replace(f":{port}", f":{Relay(port, **how).port}")
 
     def test_what_a_server_says_of_itself_steers_no_terminal(self):
         node = self.redlock("nodes", "--json", status=0).json["nodes"][2]
         version = node["version"].split()[-1].encode()
-        nodes = self.through(tells=(version, "\u202e".encode() + version[3:]))
+        nodes = self.through(change=lambda data: data.replace(version, "\u202e".encode() + version[3:]))
         for options in ((), ("--json",)):
             told = self.redlock("nodes", *nodes, *options, status=0).out
             self.assertIn("???" + version[3:].decode(), told)
             self.assertTrue(told.isascii(), ascii(told))
 
     def test_a_master_that_was_not_waited_for(self):
-        nodes = self.through(swallows=self.name.encode())
+        nodes = self.through(asks=lambda data: b"" if self.name.encode() in data else data)
         told = until(lambda: re.search(r"  not waited for\n|  none\n",
                                        self.redlock("status", *nodes, self.name, status=0).out),
                      "all were asked, and one has not answered")
