@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from facts import Record, die_with_parent, document
+from facts import Record, die_with_parent, document, read_facts
 
 DONE, UNAVAILABLE, NOT_YET, GONE = 0, 69, 75, 76
 DEPARTED = (128 + signal.SIGTERM, -signal.SIGTERM)  # the latter before it knows what to do
@@ -52,6 +52,21 @@ def main(worker, usage):
         print("usage:" + words, file=sys.stderr)
         sys.exit(64)
     worker(*sys.argv[1:]).run()
+
+
+def read_calls(lines, asks, size, outcomes, unanswered):
+    """(its words, begun, ended, words of its answer) of each call. `size` words say which it is.
+    A process that was killed leaves its last call unanswered."""
+    calls = []
+    for at, fact, words in read_facts(lines):
+        if fact == asks:
+            calls.append((words, at, None, unanswered))
+        elif fact == "told":
+            asked, begun, *_ = calls[-1] if calls else (None, None)
+            if words[size] not in outcomes or words[:size] != asked:
+                raise ValueError(f"{at} {fact} {words}")
+            calls[-1] = asked, begun, at, words[size:]
+    return calls
 
 
 def barrier_told(status, output):

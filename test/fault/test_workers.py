@@ -112,6 +112,12 @@ class WorkersCase(Case):
         self.assertEqual(int(lines[-1][3]), len(worker.facts("acquired")))
         self.assertEqual(len(worker.facts("attempt")), len(worker.facts("released", "failed")))
 
+    def assert_ends(self, *workers, end=Worker.end):
+        """In good order, with a whole record."""
+        for worker in workers:
+            self.assertEqual(end(worker), 0)
+            self.assert_whole(worker)
+
     def register_log(self):
         return [line.split() for line in self.register.cli(1, "LRANGE", "register", "0", "-1")
                 .splitlines()]
@@ -121,16 +127,13 @@ class Kinds(WorkersCase):
     def test_all_kinds_at_once(self):
         workers = [Worker(self, program, "name-1", "name-2", seconds=2, long_every=20)
                    for program in (LIBRARY, LIBRARY, COMMAND, PLAIN)]
-        for worker in workers:
-            self.assertEqual(worker.finish(), 0)
-            self.assert_whole(worker)
+        self.assert_ends(*workers, end=Worker.finish)
         self.assertTrue(any(worker.facts("acted") for worker in workers))
 
     def test_each_kind_acts_on_the_register(self):
         for program in (LIBRARY, COMMAND, PLAIN, *NODE_REDLOCK_IF_THERE):
             worker = Worker(self, program, "name-1", seconds=2)
-            self.assertEqual(worker.finish(), 0)
-            self.assert_whole(worker)
+            self.assert_ends(worker, end=Worker.finish)
             told = [line[2:] for line in worker.facts("acted")]
             log = [[name, number, checked, unchecked] for _, name, _, label, number, _, checked,
                    unchecked in self.register_log() if label == worker.label]
@@ -151,8 +154,7 @@ class Kinds(WorkersCase):
         for program in (LIBRARY, COMMAND):
             worker = Worker(self, program, "name-1", readers=50, tries=50, unfenced=50)
             worker.await_fact("attempt", 39)
-            self.assertEqual(worker.end(), 0)
-            self.assert_whole(worker)
+            self.assert_ends(worker)
             wishes = {line[3]: line[4:] for line in worker.facts("attempt")}
             self.assertEqual({word for wish in wishes.values() for word in wish},
                              {"shared", "tries", "unfenced"})
@@ -169,8 +171,7 @@ class Kinds(WorkersCase):
         """Each slot has a resource and fences of its own."""
         worker = Worker(self, LIBRARY, "name-1", permits=3, fewer=50, whole=30, unfenced=30)
         worker.await_fact("attempt", 59)
-        self.assertEqual(worker.end(), 0)
-        self.assert_whole(worker)
+        self.assert_ends(worker)
         asked = {line[3]: line[-1] if line[-1].startswith("permits=") else ""
                  for line in worker.facts("attempt")}
         self.assertEqual(set(asked.values()), {"", "permits=1", "permits=2", "permits=3"})
@@ -192,9 +193,7 @@ class Kinds(WorkersCase):
         until(lambda: sum(map(bool, map(is_holding, workers))) == 3, "three of them hold a permit")
         slots = [line[7] for worker in workers for line in worker.facts("acquired")]
         self.assertEqual(sorted(slots), ["0", "1", "2"])
-        for worker in workers:
-            self.assertEqual(worker.end(), 0)
-            self.assert_whole(worker)
+        self.assert_ends(*workers)
 
     def test_percents(self):
         for program in (LIBRARY, COMMAND, PLAIN):
@@ -206,9 +205,7 @@ class Kinds(WorkersCase):
         workers = [Worker(self, program, "name-1", readers=100, long_every=1, wait=FOREVER_MS)
                    for program in (LIBRARY, COMMAND)]
         until(lambda: all(is_holding(worker) for worker in workers), "both hold the name")
-        for worker in workers:
-            self.assertEqual(worker.end(), 0)
-            self.assert_whole(worker)
+        self.assert_ends(*workers)
 
     def test_a_plain_ttl_beyond_the_longest_is_refused(self):
         worker = Worker(self, PLAIN, "name-1", ttl=2 * TTL_MS)
@@ -223,8 +220,7 @@ class Kinds(WorkersCase):
             for rule in ("QUORUM_HALF", "MODES_IGNORED"):
                 subprocess.run(["bash", MUTANTS, "--build", rule, broken], check=True)
                 worker = Worker(self, broken, "name-1", seconds=0.5)
-                self.assertEqual(worker.finish(), 0)
-                self.assert_whole(worker)
+                self.assert_ends(worker, end=Worker.finish)
 
 
 class Ends(WorkersCase):
@@ -235,9 +231,7 @@ class Ends(WorkersCase):
             for worker in workers:
                 worker.await_fact("attempt")
             until(lambda: any(worker.facts("acted") for worker in workers), "one of them acts")
-            for worker in workers:
-                self.assertEqual(worker.end(), 0)
-                self.assert_whole(worker)
+            self.assert_ends(*workers)
 
     def test_a_killed_command_takes_its_job_along(self):
         worker = Worker(self, COMMAND, "name-1", hold=FOR_LONG_US)
@@ -272,8 +266,7 @@ class Stopped(WorkersCase):
                      if line[2:4] == ["name-1", number] and line[1] != "acted"]
             self.assertIn(since[0], ("lost", "refrained"))
             self.assertNotIn("act", since)
-        self.assertEqual(worker.end(), 0)
-        self.assert_whole(worker)
+        self.assert_ends(worker)
 
 
 class Lost(WorkersCase):
@@ -293,9 +286,7 @@ class Lost(WorkersCase):
             self.assertEqual(released[4], "REDLOCK_E_GONE")
             acts = [line for line in worker.facts("act") if line[3] == number]
             self.assertLessEqual(int(acts[-1][0]), int(lost[0]))
-            self.assertEqual(worker.end(), 0)
-            self.assert_whole(worker)
-
+            self.assert_ends(worker)
 
     def test_no_quorum_is_told_as_such_and_gets_over(self):
         for program in (LIBRARY, COMMAND, PLAIN, *NODE_REDLOCK_IF_THERE):
@@ -306,8 +297,7 @@ class Lost(WorkersCase):
                            if line[4] == "REDLOCK_E_UNAVAILABLE"], "it has found no quorum")
             self.masters.resume(1, 2, 3)
             worker.await_fact("acquired", len(worker.facts("acquired")))
-            self.assertEqual(worker.end(), 0)
-            self.assert_whole(worker)
+            self.assert_ends(worker)
 
 
 class Register(WorkersCase):
@@ -319,8 +309,7 @@ class Register(WorkersCase):
             worker.await_fact("released", len(worker.facts("released")) + 2)
             self.register.resume(1)
             worker.await_fact("acted", len(worker.facts("acted")))
-            self.assertEqual(worker.end(), 0)
-            self.assert_whole(worker)
+            self.assert_ends(worker)
 
     def test_an_older_fence_is_refused_by_the_checked_one_alone(self):
         good, late, unfenced = "accepted fresh", "refused stale", "unfenced fresh"

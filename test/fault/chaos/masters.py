@@ -288,17 +288,14 @@ def slow_script(master, fault):
         control.do("CONFIG", "SET", "lua-time-limit", usual)
 
 
-def flushed(master, _fault):
-    with master.connect() as connection:
-        connection.do("SCRIPT", "FLUSH")
-    yield 0
-
-
-def disconnected(master, _fault):
-    with master.connect() as connection:
-        connection.do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        connection.do("CLIENT", "KILL", "TYPE", "pubsub")
-    yield 0
+def ordered(*commands):
+    """A fault of one moment: the master gets these commands."""
+    def fault(master, _fault):
+        with master.connect() as connection:
+            for command in commands:
+                connection.do(*command.split())
+        yield 0
+    return fault
 
 
 def memory_used(connection):
@@ -326,12 +323,6 @@ def evicting(master, fault):
         yield from out_of_memory(connection, fault, "allkeys-random",
                                  memory_used(connection) - EVICTED_BYTES)
         connection.do("EVAL", UNFILL, 0, BALLAST)
-
-
-def wiped(master, _fault):
-    with master.connect() as connection:
-        connection.do("FLUSHALL")
-    yield 0
 
 
 def lying(master, fault):
@@ -372,6 +363,7 @@ def clock_stepped(master, fault):
 
 FAULTS = {"crashed": dies, "emptied": emptied, "rolled-back": rolled_back,
           "terminated": terminated, "frozen": frozen, "asleep": asleep,
-          "slow-script": slow_script, "flushed": flushed, "disconnected": disconnected,
-          "full": full, "evicting": evicting, "wiped": wiped, "lying": lying, "crowded": crowded,
-          "clock-stepped": clock_stepped}
+          "slow-script": slow_script, "flushed": ordered("SCRIPT FLUSH"),
+          "disconnected": ordered("CLIENT KILL TYPE normal SKIPME yes", "CLIENT KILL TYPE pubsub"),
+          "full": full, "evicting": evicting, "wiped": ordered("FLUSHALL"), "lying": lying,
+          "crowded": crowded, "clock-stepped": clock_stepped}

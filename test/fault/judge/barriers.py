@@ -7,24 +7,15 @@ GENERATION PARTY` and `ENDED told GENERATION PARTY OUTCOME`.
 
 from collections import namedtuple
 
-from calls import OF_BARRIERS
-from facts import read_facts
+from calls import OF_BARRIERS, read_calls
 
 Call = namedtuple("Call", "generation party begun ended outcome")
 
 
 def read(lines):
-    """A party that was killed leaves its last call without an answer."""
-    calls = []
-    for at, fact, words in read_facts(lines):
-        if fact == "arrives":
-            calls.append(Call(int(words[0]), words[1], at, None, "killed"))
-        elif fact == "told":
-            last = calls[-1] if calls else None
-            if words[2] not in OF_BARRIERS or not last or last[:2] != (int(words[0]), words[1]):
-                raise ValueError(f"{at} {fact} {words}")
-            calls[-1] = last._replace(ended=at, outcome=words[2])
-    return calls
+    return [Call(int(generation), party, begun, ended, outcome)
+            for (generation, party), begun, ended, (outcome,)
+            in read_calls(lines, "arrives", 2, OF_BARRIERS, ["killed"])]
 
 
 def violations(calls, parties, generations, workers):

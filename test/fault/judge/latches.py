@@ -8,25 +8,15 @@ of a call that was killed. In a file these are two lines, `BEGUN asks LATCH ACTI
 
 from collections import namedtuple
 
-from calls import OF_LATCHES
-from facts import read_facts
+from calls import OF_LATCHES, read_calls
 
 Call = namedtuple("Call", "latch action who begun ended outcome arrived")
 
 
 def read(lines):
-    """A process that was killed leaves its last call without an answer."""
-    calls = []
-    for at, fact, words in read_facts(lines):
-        if fact == "asks":
-            calls.append(Call(*words, at, None, "killed", None))
-        elif fact == "told":
-            last = calls[-1] if calls else None
-            if words[3] not in OF_LATCHES or not last or list(last[:3]) != words[:3]:
-                raise ValueError(f"{at} {fact} {words}")
-            arrived = int(words[4])
-            calls[-1] = last._replace(ended=at, outcome=words[3], arrived=arrived if arrived >= 0 else None)
-    return calls
+    return [Call(*asked, begun, ended, outcome, int(arrived) if int(arrived) >= 0 else None)
+            for asked, begun, ended, (outcome, arrived)
+            in read_calls(lines, "asks", 3, OF_LATCHES, ["killed", "-1"])]
 
 
 def violations(calls, arrivals, waiters, finished):
