@@ -4,7 +4,7 @@ import re
 import socket
 import threading
 
-from harness import DEADLINE, REDLOCK, Case, Cluster, ClusterCase, Terminal, until
+from harness import DEADLINE, REDLOCK, Case, ClusterCase, FreshCase, until
 from relay import Relay, through
 
 NOBODY = "A" * 22
@@ -34,7 +34,15 @@ PROLONG = """
     return 0"""
 
 
-class Breaks(ClusterCase):
+class BreakCase(ClusterCase):
+    def one_that_lives(self, ttl, *names):
+        """A process that renews, and its token."""
+        run = self.spawn("run", "--ttl", ttl, "--label", "alive", "--wait", "1m", *names, self.name, "--",
+                         "sleep", "60")
+        return run, until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+
+
+class Breaks(BreakCase):
     def broken(self, token, *options, status=0, name=None):
         return self.redlock("break", "--json", "--yes", "--holder", token, *options,
                             name or self.name, status=status).json
@@ -42,13 +50,8 @@ class Breaks(ClusterCase):
     def outcomes(self, told):
         return [node["outcome"] for node in told["nodes"]]
 
-    def held(self, *options):
-        token = self.lock_on_all(*options, self.name)
-        until(lambda: self.cluster.values(self.name) == [token] * 5, "all masters have it")
-        return token
-
     def test_one_that_is_not_renewed(self):
-        token = self.held("--ttl", "2s", "--label", "host:1")
+        token = self.lock_on_all("--ttl", "2s", "--label", "host:1", self.name)
         told = self.broken(token)
         self.assertTrue(told["ok"])
         self.assertEqual((told["token"], told["label"], told["mode"]), (token, "host:1", "exclusive"))
@@ -58,7 +61,7 @@ class Breaks(ClusterCase):
         self.assert_free(self.name)
 
     def test_what_people_read(self):
-        token = self.held("--ttl", "2s", "--label", "host:1")
+        token = self.lock_on_all("--ttl", "2s", "--label", "host:1", self.name)
         told = self.redlock("break", "--yes", "--holder", token[:22], self.name, status=0).out
         for line in (f"'{self.name}': broken; it was held by {token[:22]} (host:1)\n",
                      f"  {self.cluster.shown[0]}  deleted\n",
@@ -70,7 +73,7 @@ class Breaks(ClusterCase):
         self.assert_free(self.name)
 
     def test_a_wrong_holder(self):
-        token = self.held("--ttl", "30s")
+        token = self.lock_on_all("--ttl", "30s", self.name)
         for wrong in NOBODY, NOBODY + ":host:1", token[:21] + ("A" if token[21] != "A" else "Q"):
             told = self.redlock("break", "--yes", "--holder", wrong, self.name, status=75).err
             self.assertIn("that holder does not have it; nothing was deleted", told)
@@ -79,16 +82,15 @@ class Breaks(ClusterCase):
         self.assertEqual(self.cluster.values(self.name), [token] * 5)
 
     def test_nobody_has_it(self):
-        token = self.held("--ttl", "30s")
-        self.redlock("unlock", "--token", token, self.name, status=0)
+        token = self.lock_on_all("--ttl", "30s", self.name)
+        self.unlock(token)
         self.assert_free(self.name)
         told = self.redlock("break", "--yes", "--holder", token, self.name, status=76).err
         self.assertIn("nobody has it any more; nothing was deleted", told)
 
     def broken_while_it_lives(self, relays=()):
         """How long a holder with a ttl of 1.5 s may still write."""
-        run = self.spawn("run", "--ttl", "1500ms", "--label", "alive", self.name, "--", "sleep", "60")
-        token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+        run, token = self.one_that_lives("1500ms")
         told = self.broken_through(relays, token)
         self.assertEqual((told["ok"], told["alive"], told["label"]), (True, True, "alive"), told)
         self.assertGreaterEqual(told["may_write_ms"], 1500)
@@ -148,8 +150,7 @@ class Breaks(ClusterCase):
         token = f"{NOBODY}:host:1"
         self.cluster.each_cli("SET", self.name, token, "PX", "1800")
         relays = [self.relay_of_one_who_sets_it(master, token) for master in range(5)]
-        told = self.redlock("break", "--json", "--yes", "--holder", token, self.name, status=75,
-                            env=self.env(REDLOCK_NODES=through(self.cluster, relays))).json
+        told = self.broken_through(relays, token, status=75)
         self.assertEqual((told["text"], told["alive"]),
                          ("not broken: its holder sets it again each time", True))
         self.assertIn("back", self.outcomes(told))
@@ -172,8 +173,8 @@ class Breaks(ClusterCase):
 
         return [Relay(port, change=change) for port, change in zip(self.cluster.ports, (late, other))]
 
-    def broken_through(self, relays, token):
-        return self.redlock("break", "--json", "--yes", "--holder", token, self.name, status=0,
+    def broken_through(self, relays, token, status=0):
+        return self.redlock("break", "--json", "--yes", "--holder", token, self.name, status=status,
                             env=self.env(REDLOCK_NODES=through(self.cluster, relays))).json
 
     def test_one_that_is_connected_late(self):
@@ -187,7 +188,7 @@ class Breaks(ClusterCase):
 
     def test_masters_that_are_late_by_turns(self):
         """The last answer of each counts: when the first one finally answers, the second one is silent."""
-        token, said = self.held("--ttl", "2s"), []
+        token, said = self.lock_on_all("--ttl", "2s", self.name), []
 
         def no_more(answer):
             if self.cluster.cli(2, "GET", self.name) == token:
@@ -201,14 +202,14 @@ class Breaks(ClusterCase):
 
     def test_what_lasts_for_long_is_not_called_dead(self):
         """A holder with this ttl renews each 10 s, and `break` does not watch for that time."""
-        token = self.held("--ttl", "30s")
+        token = self.lock_on_all("--ttl", "30s", self.name)
         told = self.redlock("break", "--yes", "--holder", token, self.name, status=0).out
         self.assertIn("not known whether its holder is alive: no renewal was due within 4.0 s", told)
-        token = self.held("--ttl", "30s")
+        token = self.lock_on_all("--ttl", "30s", self.name)
         self.assertIsNone(self.broken(token)["alive"])
 
     def test_who_waits_gets_it(self):
-        token = self.held("--ttl", "30s")
+        token = self.lock_on_all("--ttl", "30s", self.name)
         waiter = self.spawn("lock", "--wait", "60s", "--label", "next", self.name)
         until(lambda: self.waiters() == [1] * 5, "one waits everywhere")
         told = self.broken(token)
@@ -228,7 +229,7 @@ class Breaks(ClusterCase):
             if readers == ["2"] * 5:
                 return True
             for token in tokens:
-                self.redlock("unlock", "--token", token, self.name, status=0)
+                self.unlock(token)
             self.cluster.each_cli("DEL", self.name, f"redlock:holders:{self.name}")
             return False
 
@@ -241,16 +242,14 @@ class Breaks(ClusterCase):
         self.assertEqual((told["ok"], told["mode"], told["label"], told["next"]),
                          (True, "shared", "r0", "redlock:shared"))
         self.assertEqual(self.outcomes(told), ["deleted"] * 5)
-        readers = self.redlock("status", "--json", self.name, status=0).json["names"][0]["readers"]
-        self.assertEqual([reader["token"] for reader in readers], [tokens[1]])
+        self.assertEqual([reader["token"] for reader in self.found()["readers"]], [tokens[1]])
 
     def test_a_permit(self):
         runs = [self.spawn("run", "--permits", "3", "--ttl", "20s", "--label", f"p{i}", self.name, "--",
                            "sleep", "60") for i in range(3)]
 
         def out():
-            told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
-            return {it["label"]: it["token"] for it in told["holders"]}
+            return {it["label"]: it["token"] for it in self.found()["holders"]}
         slots = [f"redlock:permit:{slot}:{self.name}" for slot in range(3)]
         until(lambda: self.cluster.each_cli("EXISTS", *slots) == ["3"] * 5, "all have one")
         told = self.broken(out()["p1"])
@@ -263,7 +262,7 @@ class Breaks(ClusterCase):
             run.kill()
 
     def test_the_rest_of_an_attempt(self):
-        token = self.held("--ttl", "30s")
+        token = self.lock_on_all("--ttl", "30s", self.name)
         for master in 1, 2, 3:
             self.cluster.cli(master, "DEL", self.name)
         told = self.broken(token)
@@ -272,7 +271,7 @@ class Breaks(ClusterCase):
         self.assert_free(self.name)
 
     def test_what_no_quorum_has_afterwards(self):
-        token = self.held("--ttl", "2s")
+        token = self.lock_on_all("--ttl", "2s", self.name)
         self.cluster.cli(1, "SET", self.name, f"{NOBODY}:rest", "PX", "30000")
         told = self.redlock("break", "--yes", "--holder", token, self.name, status=0).out
         self.assertIn(f"  {self.cluster.shown[0]}  did not have it any more\n", told)
@@ -285,8 +284,7 @@ class Breaks(ClusterCase):
         token = self.lock_on_all("--ttl", "3s", "--label", "two", *names, names=names)
         self.assertTrue(self.broken(token)["ok"])
         self.assertEqual(set(self.cluster.values("other")) - {""}, {token})
-        run = self.spawn("run", "--ttl", "1500ms", "--wait", "1m", "other", self.name, "--", "sleep", "60")
-        token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+        run, token = self.one_that_lives("1500ms", "other")
         self.assertTrue(self.broken(token)["ok"])
         self.finish(run, status=76)
         self.assert_free("other")
@@ -331,94 +329,72 @@ class Breaks(ClusterCase):
         self.assert_free(self.name)
 
 
-class Asked(ClusterCase):
+class Asked(BreakCase):
     """On a terminal."""
 
-    def breaking(self, token):
-        terminal = Terminal([REDLOCK, *self.patience, "break", "--holder", token, self.name], self.env())
-        self.addCleanup(terminal.close)
-        return terminal
+    ASKS = "break it? [y/N] "
 
-    def ask(self):
-        self.token = self.lock_on_all("--ttl", "2s", "--label", "host:1", self.name)
-        terminal = self.breaking(self.token)
-        terminal.expect(f"'{self.name}': held by {self.token[:22]} (host:1)".encode())
-        terminal.expect(b"its holder did not renew it within ")
-        terminal.expect(b"break it? [y/N] ")
-        return terminal
+    def breaking(self, token):
+        return self.terminal(REDLOCK, *self.patience, "break", "--holder", token, self.name)
 
     def test_no_is_the_default(self):
         for answer in b"\n", b"n\n", b"\x04":
-            terminal = self.ask()
-            terminal.send(answer)
-            terminal.expect(b"nothing was deleted")
-            self.assertEqual(terminal.wait(), 1)
-            self.redlock("unlock", "--token", self.token, self.name)
+            token = self.lock_on_all("--ttl", "2s", "--label", "host:1", self.name)
+            self.breaking(token).talk(f"'{self.name}': held by {token[:22]} (host:1)",
+                                      "its holder did not renew it within ", self.ASKS, answer,
+                                      "nothing was deleted", status=1)
+            self.redlock("unlock", "--token", token, self.name)
 
     def test_yes(self):
         self.cluster.each_cli("SET", self.name, f"{NOBODY}:host:1")
         terminal = self.breaking(NOBODY)
-        terminal.expect(b"for ever (no ttl); not known whether its holder is alive")
-        terminal.expect(b"break it? [y/N] ")
+        terminal.talk("for ever (no ttl); not known whether its holder is alive", self.ASKS)
         self.assertNotIn("", self.cluster.values(self.name))
-        terminal.send(b"y\n")
-        terminal.expect(b": broken; it was held by ")
-        self.assertEqual(terminal.wait(), 0)
+        terminal.talk(b"y\n", ": broken; it was held by ", status=0)
         self.assert_free(self.name)
 
     def test_what_was_typed_before_the_question_is_no_answer(self):
         token = self.lock_on_all("--ttl", "4s", self.name)
-        terminal = self.breaking(token)
-        terminal.expect(b"looking whether its holder renews")
-        terminal.send(b"y\n")
-        terminal.expect(b"break it? [y/N] ")
-        terminal.send(b"\n")
-        terminal.expect(b"nothing was deleted")
-        self.assertEqual(terminal.wait(), 1)
+        self.breaking(token).talk("looking whether its holder renews", b"y\n", self.ASKS, b"\n",
+                                  "nothing was deleted", status=1)
         self.assertIn(token, self.cluster.values(self.name))
+
+    def assert_may_write(self, terminal, at_least):
+        told = terminal.talk(b"y\n", "if it is stopped, until it wakes")
+        self.assertGreaterEqual(float(re.findall(rb"at most ([0-9.]+) s", told)[-1]), at_least)
 
     def test_how_long_a_holder_that_lives_may_write(self):
         """It may have renewed the lock just before the deletion, whatever time was left at the user's yes."""
-        run = self.spawn("run", "--ttl", "6s", "--label", "alive", self.name, "--", "sleep", "60")
-        token = until(lambda: self.cluster.cli(1, "GET", self.name), "it is held")
+        run, token = self.one_that_lives("6s")
         terminal = self.breaking(token)
-        terminal.expect(b"ALIVE")
-        terminal.expect(b"break it? [y/N] ")
+        terminal.talk("ALIVE", self.ASKS)
         until(lambda: 4000 < int(self.cluster.cli(1, "PTTL", self.name)) < 4900, "it is to be renewed soon")
-        terminal.send(b"y\n")
-        told = terminal.expect(b"if it is stopped, until it wakes")
-        self.assertGreaterEqual(float(re.findall(rb"at most ([0-9.]+) s", told)[-1]), 5.8)
+        self.assert_may_write(terminal, 5.8)
         self.finish(run, status=76)
 
     def test_a_holder_that_renews_while_the_user_thinks(self):
         token = self.lock_on_all("--ttl", "2s", self.name)
         terminal = self.breaking(token)
-        terminal.expect(b"did not renew it")
-        terminal.expect(b"break it? [y/N] ")
+        terminal.talk("did not renew it", self.ASKS)
         self.cluster.each_cli("SET", self.name, token, "PX", "6000")
         until(lambda: int(self.cluster.cli(1, "PTTL", self.name)) < 4500, "that was long ago")
-        terminal.send(b"y\n")
-        told = terminal.expect(b"if it is stopped, until it wakes")
-        self.assertGreaterEqual(float(re.findall(rb"at most ([0-9.]+) s", told)[-1]), 5.9)
+        self.assert_may_write(terminal, 5.9)
 
     def test_another_one_has_it_by_then(self):
         self.cluster.each_cli("SET", self.name, f"{NOBODY}:host:1")
         terminal = self.breaking(NOBODY)
-        terminal.expect(b"break it? [y/N] ")
+        terminal.talk(self.ASKS)
         self.cluster.each_cli("SET", self.name, f"{'B' * 21}A:host:2")
-        terminal.send(b"y\n")
-        terminal.expect(b"nothing was deleted")
-        self.assertEqual(terminal.wait(), 75)
+        terminal.talk(b"y\n", "nothing was deleted", status=75)
         self.assertEqual(set(self.cluster.values(self.name)), {f"{'B' * 21}A:host:2"})
 
 
-class Missing(Case):
+class Missing(FreshCase):
+    masters = 5
+
     def setUp(self):
         super().setUp()
-        self.cluster = Cluster(5)
-        self.addCleanup(self.cluster.stop)
         self.token = self.lock_on_all("--ttl", "4s", "--label", "host:1", "a")
-        until(lambda: self.cluster.values("a") == [self.token] * 5, "all masters have it")
 
     def test_two_are_dead(self):
         self.cluster.kill(1, 2)
@@ -426,13 +402,6 @@ class Missing(Case):
         self.assertEqual(told.count("  deleted\n"), 3)
         self.assertEqual(told.count("; a key there expires within "), 2)
         self.assertEqual([self.cluster.cli(i, "GET", "a") for i in (3, 4, 5)], [""] * 3)
-
-    def test_two_are_far_away(self):
-        """A quorum has answered long before them."""
-        far = [Relay(port, late_s=0.03) for port in self.cluster.ports[:2]]
-        told = self.redlock("break", "--json", "--yes", "--holder", self.token, "a", status=0,
-                            env=self.env(REDLOCK_NODES=through(self.cluster, far))).json
-        self.assertEqual([node["outcome"] for node in told["nodes"]], ["deleted"] * 5)
 
     def test_a_holder_that_lives_may_reach_who_is_not_reached_from_here(self):
         """The holder may renew the lock there until its lease is over, and leave it behind."""
