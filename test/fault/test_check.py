@@ -64,8 +64,10 @@ class Record:
             of_worker[:] = [it for it in of_worker if it[1] not in facts
                             or it[2:4] != [name, number]]
         if "act" in facts:
-            self.writes = {key: it for key, it in self.writes.items()
-                           if (it[0], it[3]) != (name, number)}
+            self.unwrite(name, number)
+
+    def unwrite(self, name, number):
+        self.writes = {key: it for key, it in self.writes.items() if (it[0], it[3]) != (name, number)}
 
     def keep_to(self, ms, worker=None):
         """No worker (or not this one) does anything more, so that a test can add its own facts."""
@@ -726,10 +728,6 @@ class Register(Case):
     def another_fence(self):
         self.record.write_of("a", 10)[1] = 7101
 
-    def loses_a_write(self):
-        self.record.writes = {key: it for key, it in self.record.writes.items()
-                              if (it[0], it[3]) != ("a", 10)}
-
     def test_uses(self):
         fresh, stale = ("accepted", "fresh"), ("refused", "stale")
         self.each((
@@ -747,7 +745,7 @@ class Register(Case):
              ("register", "a write with fence 7100 after 7110 was accepted")),
             ("a reader that writes", self.reader_that_writes,
              ("register", "a write, which is not what it holds the name for")),
-            ("has lost a write", self.loses_a_write, ("register", "worker-1:10 on a")),
+            ("has lost a write", lambda: self.record.unwrite("a", 10), ("register", "worker-1:10 on a")),
             ("a write of which nobody knows", lambda: self.uses(7100, "write", *fresh),
              ("register", "1 uses by worker-1")),
             ("a write with another fence", self.another_fence,
@@ -1007,18 +1005,14 @@ class Growth(Case):
             self.record.says("worker-1", 10000 + 1000 * second, "usage", rss(second),
                              descriptors(second))
 
-    def test_steady(self):
-        self.uses(lambda s: 9000 + s % 7 * 400, lambda s: 20 + s % 5)
-        self.assertEqual(self.assert_well()["most_rss_kb"], 11400)
-
-    def test_memory(self):
-        self.uses(lambda s: 9000 + 50 * s, lambda s: 20)
-        self.assert_condemned("growth", "kB, after", 1)
-
-    def test_descriptors(self):
-        self.uses(lambda s: 9000, lambda s: 20 + s // 4)
-        self.assert_condemned("growth", "descriptors, after", 1)
-
+    def test_usage(self):
+        self.each((
+            ("steady", lambda: self.uses(lambda s: 9000 + s % 7 * 400, lambda s: 20 + s % 5),
+             {"most_rss_kb": 11400}),
+            ("memory grows", lambda: self.uses(lambda s: 9000 + 50 * s, lambda s: 20),
+             ("growth", "kB, after")),
+            ("descriptors grow", lambda: self.uses(lambda s: 9000, lambda s: 20 + s // 4),
+             ("growth", "descriptors, after"))))
 
     def test_none_lived_for_long_enough(self):
         self.uses(lambda s: 9000, lambda s: 20)
@@ -1104,13 +1098,11 @@ class Files(Case):
                 self.assert_condemned("malformed", f"{name}:", 1)
                 self.record.raw = {}
 
-    def test_a_worker_is_missing(self):
-        self.record.run["workers"] = 3
-        self.assert_condemned("few", "2 workers, not 3", 1)
-
-    def test_too_few_holders(self):
-        self.record.run["holders"] = 401
-        self.assert_condemned("few", "400 holders, not 401", 1)
+    def test_too_few(self):
+        for what, words in (("workers", "2 workers, not 3"), ("holders", "400 holders, not 401")):
+            self.setUp()
+            self.record.run[what] = int(words.split()[-1])
+            self.assert_condemned("few", words, 1)
 
     def usage(self, *arguments):
         done = subprocess.run([CHECK, *arguments], stderr=subprocess.PIPE, text=True, check=False)
