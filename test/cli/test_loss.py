@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 
-from harness import Case, Cluster, ClusterCase, environment, until
+from harness import ClusterCase, FreshCase, environment, until
 
 TTL_MS = 5000  # SIGKILL comes 250 ms before the end: a busy machine may be as late
 
@@ -37,13 +37,12 @@ class Witness:
         self.process.wait()
 
 
-class Outage(Case):
+class Outage(FreshCase):
+    masters = 5
     patience = ()
 
     def setUp(self):
         super().setUp()
-        self.cluster = Cluster(5)
-        self.addCleanup(self.cluster.stop)
         self.clock = self.tmp / "clock"
         self.witnesses = []
         for i, (port, password) in enumerate(zip(self.cluster.ports, self.cluster.passwords)):
@@ -65,10 +64,14 @@ class Outage(Case):
     def last_sign_of_life(self):
         return int(self.clock.read_text().split()[-1])
 
-    def lose(self, how, script, *options):
+    def start(self, script, *options):
         process = self.spawn("run", "--ttl", f"{TTL_MS}ms", *options, self.name, "--", "sh", "-c",
                              script, str(self.clock))
         self.started(self.clock)
+        return process
+
+    def lose(self, how, script, *options):
+        process = self.start(script, *options)
         self.await_renewal()
         how(1, 2, 3)
         result = self.finish(process, 76)
@@ -93,9 +96,7 @@ class Outage(Case):
 
     def test_two_restart_and_a_third_dies(self):
         """A master that abstains says that the name is free, as it may have forgotten it."""
-        process = self.spawn("run", "--ttl", f"{TTL_MS}ms", self.name, "--", "sh", "-c", POLITE,
-                             str(self.clock))
-        self.started(self.clock)
+        process = self.start(POLITE)
         self.await_renewal()
         self.cluster.call("restart", "1", "2", "--empty")
         self.cluster.kill(3)
@@ -107,11 +108,6 @@ class Outage(Case):
             self.assertRegex(reasons[node], r"^restarted, abstains \S+ s more$")
         self.assertRegex(reasons[self.cluster.shown[2]], r"\w")
         self.assertNotIn("held by nobody", told)
-
-    def test_command_ignores_sigterm(self):
-        result = self.lose(self.cluster.pause, STUBBORN)
-        self.assert_told(result)
-        self.assertNotIn("cleaned up", result.out)
 
     def test_its_children_end_with_it(self):
         script = self.tmp / "stubborn"
@@ -132,9 +128,7 @@ class Outage(Case):
         self.assertGreater(ended["margin_ms"], 0)
 
     def test_a_minority_is_no_loss(self):
-        process = self.spawn("run", "-v", "--ttl", f"{TTL_MS}ms", self.name, "--", "sh", "-c",
-                             POLITE, str(self.clock))
-        self.started(self.clock)
+        process = self.start(POLITE, "-v")
         self.cluster.kill(1)
         self.cluster.pause(2)
         end = time.time() * 1000 + 2 * TTL_MS
@@ -180,47 +174,24 @@ class Others(ClusterCase):
                               "done", status=76, start_new_session=True)
         self.assertEqual(result.out, "cleaned up\n")
 
-    def test_lost_but_ended_well(self):
-        self.redlock("run", "--max-hold", "500ms", "--ttl", "1s", self.name, "--", "sh", "-c",
-                     "trap 'exit 0' TERM; while :; do sleep 0.01; done", status=76)
-
-    def freeze(self, *options):
-        """Stops `redlock run`, not the command, for half a second past the lease's end."""
-        marker = self.tmp / "started"
-        process = self.spawn("run", *options, "--ttl", "2s", self.name, "--", "sh", "-c",
-                             f"echo > '{marker}'; exec sleep 60")
-        self.started(marker)
+    def test_frozen_past_the_end(self):
+        """`redlock run` is stopped, not the command, for half a second past the lease's end."""
+        process = self.held("exec sleep 60", "--ttl", "2s")
         process.send_signal(signal.SIGSTOP)
         self.assert_free(self.name)
         end = time.monotonic() + 0.5
         until(lambda: time.monotonic() > end, "half a second has passed")
         process.send_signal(signal.SIGCONT)
-        return self.finish(process, 76)
-
-    def test_frozen_past_the_end(self):
-        told = self.freeze().err
+        told = self.finish(process, 76).err
         self.assertRegex(told, r"the lease ended \d{3,} ms ago; the guardian has ended the command\n"
                                r"redlock: this process did not run in time to renew the lease \(was it "
                                r"stopped\?\): the guardian ended the command\n"
                                r"redlock: the command was ended \d+ ms before the lease's end\n")
 
-    def test_frozen_past_the_end_as_json(self):
-        lost, ended = [line for line in self.freeze("--json").json_lines
-                       if line["event"] in ("lost", "ended")]
-        self.assertRegex(lost["text"], r"^lost, [5-9]\d\d ms after its end: |"
-                                       r"^lost, \d{4,} ms after its end: ")
-        self.assertGreater(ended["margin_ms"], 0)
-
-    def delete(self):
-        self.cluster.each_cli("SET", self.name, "thief")
-
     def test_taken_away(self):
         """The lock was broken: the next renewal finds that."""
-        marker = self.tmp / "started"
-        process = self.spawn("run", "--ttl", "3s", self.name, "--", "sh", "-c",
-                             f"echo > '{marker}'; exec sleep 60")
-        self.started(marker)
-        self.delete()
+        process = self.held("exec sleep 60", "--ttl", "3s")
+        self.cluster.each_cli("SET", self.name, "thief")
         result = self.finish(process, 76)
         self.assertIn("no quorum of masters has it any more: it expired, was given back or broken",
                       result.err)
