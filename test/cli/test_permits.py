@@ -8,7 +8,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import DEADLINE, REDLOCK, Case, ClusterCase, until
+from harness import REDLOCK, Case, ClusterCase, until
 
 EXAMPLE = str(Path(REDLOCK).with_name("example_pool"))
 
@@ -104,11 +104,8 @@ class Permits(ClusterCase):
         return self.redlock("run", "--permits", str(permits), *options, self.name, "--",
                             "sh", "-c", 'echo "$REDLOCK_SLOT"', status=status)
 
-    def status(self):
-        return self.redlock("status", "--json", self.name, status=0).json["names"][0]
-
     def until_status(self, **facts):
-        until(lambda: facts.items() <= self.status().items(), f"status says {facts}")
+        until(lambda: facts.items() <= self.found().items(), f"status says {facts}")
 
     def until_text(self, pattern):
         until(lambda: re.search(pattern, self.redlock("status", self.name, status=0).out),
@@ -143,11 +140,11 @@ class Permits(ClusterCase):
         token = self.lock_on_all("--ttl", "20s", self.name)
         self.assert_held(self.name, token)
         self.cluster.cli(1, "DEL", self.name)  # a master that was too late to be locked
-        self.assertEqual([self.status()[key] for key in ("state", "token", "permits", "out")],
+        self.assertEqual([self.found()[key] for key in ("state", "token", "permits", "out")],
                          ["held", token, 0, 0])
         self.assertNotIn("has a permit", self.redlock("status", self.name, status=0).out)
         self.try_once(2, status=0)
-        self.redlock("unlock", "--token", token, self.name, status=0)
+        self.unlock(token)
         self.until_status(state="permits", out=1)
         holder.end()
 
@@ -168,11 +165,8 @@ class Permits(ClusterCase):
     def test_different_numbers_under_load(self):
         places = self.tmp / "slots"
         places.mkdir()
-        loops = [subprocess.Popen(["sh", "-c", LOOP, str(places), str(permits), self.name],
-                                  env=self.env(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        loops = [self.program("sh", "-c", LOOP, str(places), str(permits), self.name)
                  for permits, count in LOADED for _ in range(count)]
-        for loop in loops:
-            self.addCleanup(self.end, loop)
         for loop in loops:
             _, told = loop.communicate(timeout=180)
             self.assertEqual(loop.returncode, 0, told)
@@ -204,7 +198,7 @@ class Permits(ClusterCase):
         holders = self.hold(2, 4)
         self.until_status(state="permits", holder="redlock:permits", token=None, permits=4, out=2,
                           reading=0, waiting=0)
-        told = self.status()
+        told = self.found()
         self.assertEqual({it["token"] for it in told["votes"]}, {None})
         self.assertRegex(told["text"],
                          r"^2 of 4 permits are out on \d of 5 masters, the first with ttl \d+\.\d s "
@@ -223,7 +217,7 @@ class Permits(ClusterCase):
     def facts_of_all(self):
         """The output of status once all masters have answered."""
         def told():
-            it = self.status()
+            it = self.found()
             return it["answered"] == self.masters and it
         it = until(told, "all masters have answered in time")
         return it["state"], it["permits"], it["out"], [holder["label"] for holder in it["holders"]]
@@ -242,28 +236,21 @@ class Permits(ClusterCase):
         self.cluster.cli(1, "DEL", f"redlock:permit:{free}:{self.name}")
 
     def test_who_waits_is_told_how_many_are_out(self):
-        holders, log = self.hold(2, 2), self.tmp / "log"
-        with open(log, "wb") as err:
-            waiter = self.spawn("run", "-v", "--permits", "2", "--kill-after", "500ms", "--label", "late",
-                                "--wait", "forever", self.name, "--", "true", stderr=err)
-            until(lambda: re.search(r"waiting: 2 of 2 permits out, we are next", log.read_text()),
-                  "it says so")
+        holders = self.hold(2, 2)
+        waiter, told = self.told_while("run", "-v", "--permits", "2", "--kill-after", "500ms", "--label",
+                                       "late", "--wait", "forever", self.name, "--", "true")
+        until(lambda: "waiting: 2 of 2 permits out, we are next" in told(), "it says so")
         self.until_status(waiting=1, out=2)
         self.until_text(r"\n  1 waits: late\n")
         self.end_all(*holders)
         self.finish(waiter, 0)
-        self.assertRegex(log.read_text(), r"acquired, valid for \d+ ms, slot [01]\n")
+        self.assertRegex(told(), r"acquired, valid for \d+ ms, slot [01]\n")
 
     @unittest.skipUnless(os.path.exists(EXAMPLE), "the examples are not built")
     def test_the_example(self):
-        workers = [subprocess.Popen([EXAMPLE], env=self.env(REDLOCK_NODES=self.cluster.nodes),
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, text=True) for _ in range(6)]
-        for worker in workers:
-            self.addCleanup(self.end, worker)
-        for worker in workers:
-            out, err = worker.communicate(timeout=DEADLINE)
-            self.assertEqual(worker.returncode, 0, err)
+        nodes = self.env(REDLOCK_NODES=self.cluster.nodes)
+        for worker in [self.program(EXAMPLE, env=nodes) for _ in range(6)]:
+            out = self.finish(worker, 0).out
             number = int(re.match(r"worker ([0-3]) of 4: ", out)[1])
             self.assertEqual(out, "".join(f"worker {number} of 4: piece {piece}\n"
                                           for piece in range(number, 12, 4)))
