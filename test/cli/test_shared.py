@@ -31,12 +31,6 @@ class Shared(ClusterCase):
     def read(self, label, *options):
         return self.lock("--shared", "--ttl", "20s", "--label", label, *options, self.name)
 
-    def unlock(self, token, *names):
-        self.redlock("unlock", "--token", token, *(names or (self.name,)), status=0)
-
-    def status(self):
-        return self.redlock("status", "--json", self.name, status=0).json["names"][0]
-
     def readers(self):
         """The number of readers on each master."""
         return list(map(int, self.cluster.each_cli("ZCARD", f"redlock:holders:{self.name}")))
@@ -46,7 +40,7 @@ class Shared(ClusterCase):
         until(lambda: self.readers().count(2) > self.masters // 2, "a quorum has both")
 
     def await_one(self, label):
-        until(lambda: [it["label"] for it in self.status()["readers"]] == [label], "the other left")
+        until(lambda: [it["label"] for it in self.found()["readers"]] == [label], "the other left")
 
     def test_readers_side_by_side_keep_writers_out(self):
         one, two = self.read("one"), self.read("two")
@@ -68,7 +62,7 @@ class Shared(ClusterCase):
     def test_status(self):
         one, two = self.read("one"), self.read("two", "--ttl", "25s")
         self.await_two()
-        told = self.status()
+        told = self.found()
         self.assertEqual((told["state"], told["holder"]), ("shared", "redlock:shared"))
         self.assertEqual({it["token"] for it in [told, *told["votes"]]}, {None})
         self.assertRegex(told["text"], r"^held by 2 readers on \d of 5 masters")
@@ -84,14 +78,14 @@ class Shared(ClusterCase):
         until(lambda: "\n  1 reads: two\n" in self.redlock("status", self.name, status=0).out,
               "the text says so")
         self.unlock(two)
-        until(lambda: (self.status()["state"], self.status()["reading"]) == ("free", 0),
+        until(lambda: (self.found()["state"], self.found()["reading"]) == ("free", 0),
               "nobody has it")
 
     def test_a_marker_without_readers(self):
         """Another program's value, or the rest after somebody deleted the readers."""
         reader = self.read("reader")
         self.cluster.each_cli("DEL", "redlock:holders:" + self.name)
-        told = self.status()
+        told = self.found()
         self.assertEqual((told["state"], told["reading"], told["token"]), ("held", 0, None))
         self.assertRegex(told["text"], r"^held by redlock:shared on \d of 5 masters")
         text = self.redlock("status", self.name, status=0).out
@@ -140,11 +134,10 @@ class Shared(ClusterCase):
         self.assertEqual(told.read_text().split(), ["writer", "reader"])
 
     def test_who_waits_is_told_how_many_read(self):
-        one, two, log = self.read("one"), self.read("two"), self.tmp / "log"
+        one, two = self.read("one"), self.read("two")
         self.await_two()
-        with open(log, "wb") as err:
-            writer = self.spawn("lock", "-v", "--wait", "forever", self.name, stderr=err)
-            until(lambda: "waiting: held by 2 readers, we are next" in log.read_text(), "it is told")
+        writer, told = self.told_while("lock", "-v", "--wait", "forever", self.name)
+        until(lambda: "waiting: held by 2 readers, we are next" in told(), "it is told")
         self.unlock(one)
         self.unlock(two)
         self.unlock(self.finish(writer, 0).out.strip())
