@@ -2,10 +2,9 @@
 # rule: E1
 
 import signal
-import subprocess
 from pathlib import Path
 
-from harness import REDLOCK, Case, Cluster, ClusterCase, until
+from harness import REDLOCK, ClusterCase, FreshCase, until
 
 EXAMPLE = str(Path(REDLOCK).with_name("example_leader"))
 
@@ -187,10 +186,7 @@ class Example(ClusterCase):
     def host(self, address):
         path = self.tmp / address
         with path.open("wb") as out:
-            job = subprocess.Popen([EXAMPLE, address], env=self.env(), stdin=subprocess.DEVNULL,
-                                   stdout=out, stderr=subprocess.PIPE)
-        self.addCleanup(self.end, job)
-        return job, path
+            return self.program(EXAMPLE, address, stdout=out), path
 
     def test_the_next_one_goes_on(self):
         first, said = self.host("first")
@@ -205,14 +201,7 @@ class Example(ClusterCase):
         self.assertEqual(second.wait(30), 0)
 
 
-class Masters(Case):
-    """Masters that go and come."""
-
-    def setUp(self):
-        super().setUp()
-        self.cluster = Cluster(3)
-        self.addCleanup(self.cluster.stop)
-
+class Masters(FreshCase):
     def test_too_few_masters(self):
         self.cluster.kill(1, 2)
         result = self.redlock("leader", self.name, status=69)
