@@ -71,12 +71,8 @@ class Child(ClusterCase):
         self.assert_free(self.name)
 
     def test_what_was_ignored_stays_ignored(self):
-        marker = self.tmp / "started"
-        process = self.spawn("run", self.name, "--", "sh", "-c",
-                             f"grep SigIgn /proc/$$/status; echo > '{marker}'; read x; exit 5",
-                             stdin=subprocess.PIPE,
-                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        self.started(marker)
+        process = self.held("grep SigIgn /proc/$$/status; read x; exit 5", stdin=subprocess.PIPE,
+                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         process.send_signal(signal.SIGHUP)
         out = process.stdout.readline().decode()
         self.assertEqual(int(out.split()[1], 16), 1 << (signal.SIGHUP - 1))
@@ -143,13 +139,16 @@ class Contention(ClusterCase):
         self.redlock("run", "--unavailable-exit-code", "7", self.name, "--", "true", status=75)
 
     def hold(self):
-        """Holds the name on every master until release()."""
-        marker = self.tmp / "holding"
-        holder = self.spawn("run", self.name, "--", "sh", "-c", f"echo > '{marker}'; read x",
-                            stdin=subprocess.PIPE)
-        self.started(marker)
+        """Holds the name on every master until its stdin ends."""
+        holder = self.held("read x", stdin=subprocess.PIPE)
         until(lambda: all(self.cluster.values(self.name)), "every master has it")
         return holder
+
+    def enqueue(self, number, command, *options):
+        """One more waits then: that many in all."""
+        waiter = self.spawn("run", *BRIEF, *options, "--wait", "forever", self.name, "--", *command)
+        until(lambda: set(self.waiters()) == {number}, f"{number} are enqueued")
+        return waiter
 
     def keys_of_waiting(self):
         return [key for pattern in ("queue", "waiter")
@@ -161,11 +160,7 @@ class Contention(ClusterCase):
     def test_first_come_first_served(self):
         told = self.tmp / "told"
         holder = self.hold()
-        waiters = []
-        for turn in range(3):
-            waiters.append(self.spawn("run", *BRIEF, "--wait", "forever", self.name, "--", "sh", "-c",
-                                      f"echo {turn} >> '{told}'"))
-            until(lambda: set(self.waiters()) == {turn + 1}, f"{turn + 1} are enqueued")
+        waiters = [self.enqueue(turn + 1, ["sh", "-c", f"echo {turn} >> '{told}'"]) for turn in range(3)]
         self.let_end(holder)
         for waiter in waiters:
             self.finish(waiter, 0)
@@ -175,12 +170,9 @@ class Contention(ClusterCase):
 
     def test_status_shows_who_waits(self):
         holder = self.hold()
-        labels, waiters = ["first", "second"], []
-        for label in labels:
-            waiters.append(self.spawn("run", *BRIEF, "--label", label, "--wait", "forever", self.name, "--",
-                                      "true"))
-            until(lambda: set(self.waiters()) == {len(waiters)}, f"{label} is enqueued")
-        told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
+        labels = ["first", "second"]
+        waiters = [self.enqueue(number, ["true"], "--label", label) for number, label in enumerate(labels, 1)]
+        told = self.found()
         self.assertEqual((told["waiting"], [it["label"] for it in told["waiters"]]), (2, labels))
         self.assertIn("\n  2 wait: first, second\n",
                       self.redlock("status", self.name, status=0).out)
@@ -189,7 +181,7 @@ class Contention(ClusterCase):
         waiters[1].wait()
         self.cluster.each_cli("DEL", f"redlock:waiter:{told['waiters'][1]['token']}")
         self.cluster.each_cli("ZADD", f"redlock:queue:{self.name}", "0", "dead")
-        told = self.redlock("status", "--json", self.name, status=0).json["names"][0]
+        told = self.found()
         self.assertEqual((told["waiting"], [it["label"] for it in told["waiters"]]),
                          (1, labels[:1]))
         self.let_end(holder)
@@ -199,8 +191,7 @@ class Contention(ClusterCase):
         marker = self.tmp / "ran"
         holder = self.hold()
         for number in (signal.SIGINT, signal.SIGTERM):
-            waiter = self.spawn("run", *BRIEF, "--wait", "forever", self.name, "--", "touch", str(marker))
-            until(lambda: set(self.waiters()) == {1}, "it is enqueued")
+            waiter = self.enqueue(1, ["touch", str(marker)])
             waiter.send_signal(number)
             self.finish(waiter, 128 + number)
             self.assert_nobody_waits()
@@ -291,7 +282,7 @@ class Signals(ClusterCase):
         waiter.stderr.readline()  # a master votes: it has begun
         for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH):
             waiter.send_signal(number)
-        self.redlock("unlock", "--token", token, self.name, status=0)
+        self.unlock(token)
         self.assertEqual(self.finish(waiter, 0).out, "my turn\n")
 
 
@@ -307,12 +298,9 @@ class FullPipe(ClusterCase):
         except BlockingIOError:
             pass
         os.set_blocking(writer, True)
-        marker = self.tmp / "holding"
-        holder = self.spawn("run", "--verbose", "--json", "--ttl", "2s", self.name, "--", "sh",
-                            "-c", f"echo > '{marker}'; read x; exit 8", stdin=subprocess.PIPE,
-                            stderr=writer)
+        holder = self.held("read x; exit 8", "--verbose", "--json", "--ttl", "2s", stdin=subprocess.PIPE,
+                           stderr=writer)
         os.close(writer)
-        self.started(marker)
         self.redlock("run", "--wait", "4s", self.name, "--", "true", status=75)
         self.end_input(holder)
         self.assertEqual(holder.wait(DEADLINE), 8)
