@@ -834,10 +834,6 @@ class Permits(Case):
         self.record.says(worker, asked, "attempt", "a", number, *wish)
         self.record.says(worker, end, "failed", "a", number, "REDLOCK_E_HELD")
 
-    def leaves_one(self, number=302):
-        """Its slot is free, so that another may have a wrong one."""
-        self.record.drop("a", number, "attempt", "acquired", "releasing", "released")
-
     def test_three_at_once(self):
         self.record.holds("worker-4", 1, 9000, 9100, 9200, 9000)
         self.holds("worker-5", 1, 9300, 9400, 1, 9001)
@@ -845,8 +841,8 @@ class Permits(Case):
         self.assertEqual((told["permits"], told["slots_in_use"]["most"]), (4, 3))
 
     def another(self, begin, end, slot, fence=9001, **how):
-        """Beside those that the record has, or after them."""
-        self.leaves_one()
+        """In the place of number 302, so that no more than three hold a permit."""
+        self.record.drop("a", 302, "attempt", "acquired", "releasing", "released")
         self.holds("worker-4", 1, begin, end, slot, fence, **how)
 
     def killed(self):
