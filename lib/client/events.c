@@ -300,10 +300,12 @@ static void say_lists(struct words *words, const redlock *client)
     add_words(words, "; told by %s); this client: ", client->addresses[teller].shown);
     for (unsigned i = 0; i < client->masters; i++)
         add_words(words, "%s%s", i ? "," : "", client->addresses[i].shown);
-    add_words(words,
-              " (quorum %u of %u). Two such quorums need not meet. Give all clients one list; "
-              "other locks on these servers need a fleet of their own",
-              quorum_of(client->masters, client->config.spare), client->masters);
+    add_words(
+        words,
+        " (quorum %u of %u). Two such quorums need not meet. Give all clients one list "
+        "(`redlock masters` shows those in use); other locks on these servers need a fleet of "
+        "their own",
+        quorum_of(client->masters, client->config.spare), client->masters);
 }
 
 /* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */

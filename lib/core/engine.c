@@ -227,24 +227,30 @@ static void wake_one(struct engine *e)
     }
 }
 
+/* Tells leases and tasks what has become known of our list. */
+static void after_judging(struct engine *e)
+{
+    bool is_refused = e->differs && !e->differed, is_decided = e->was_open && !e->undecided;
+    e->differed = e->differs;
+    e->was_open = e->undecided;
+    if (is_refused)
+        after_refused(e);
+    if (is_decided)
+        after_decided(e);
+}
+
 static void hear_of_master(struct engine *e, unsigned master, const struct reply *reply)
 {
-    bool differed = e->differs, was_open = e->undecided;
     act_on_news(e, master, master_hear(e, master, reply));
-    if (e->differs && !differed)
-        after_refused(e);
-    if (was_open && !e->undecided)
-        after_decided(e);
+    after_judging(e);
 }
 
 static void hear_of_end(struct engine *e, unsigned master, const char *why)
 {
-    bool was_open = e->undecided;
     master_closed(e, master, why);
     subscription_lost(e, master);
     after_down(e, master);
-    if (was_open && !e->undecided)
-        after_decided(e);
+    after_judging(e);
 }
 
 static bool is_promise(const struct reply *reply)
@@ -260,16 +266,6 @@ static struct reply without_promise(const struct reply *reply)
     static const char why[] = "not counted: it is not known whether others count on other masters";
     return (struct reply){
         .tag = reply->tag, .answer = ANSWER_LOST, .uncounted = true, .text = slice_of(why)};
-}
-
-/* Any answer may show that two processes lived at one moment, and so that our list differs. */
-static void judge_list(struct engine *e)
-{
-    bool was_open = e->undecided;
-    if (!e->differs && agreement_judge(e))
-        after_refused(e);
-    if (was_open && !e->undecided)
-        after_decided(e);
 }
 
 static void hear_reply(struct engine *e, unsigned master, const struct reply *reply)
@@ -292,8 +288,10 @@ static void hear_reply(struct engine *e, unsigned master, const struct reply *re
         claim_hear(e, claim, master, reply, 0);
         claim_answered(e, claim);
     }
-    if (reply == &lost)
-        judge_list(e);
+    if (reply == &lost) { /* any answer may show that two processes lived at one moment */
+        master_judge_list(e);
+        after_judging(e);
+    }
 }
 
 bool event_may_draw(enum event_kind kind)

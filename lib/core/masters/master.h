@@ -31,6 +31,8 @@ void master_send(struct engine *engine, unsigned index, const struct request *re
 void master_wake(struct engine *engine, unsigned index);
 /* Connects to a master that is down at once, and then with the pauses of the first failures. */
 void master_hurry(struct engine *engine, unsigned index);
+/* Our list may be used, or not, by what masters tell now. */
+void master_judge_list(struct engine *engine);
 /* Tells the masters that we count on our list no more, if no lease rests on it. */
 void master_take_back(struct engine *engine);
 void master_adopt(struct engine *engine, unsigned index);

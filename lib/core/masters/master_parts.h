@@ -35,8 +35,6 @@ enum cause entries_refuse(struct engine *engine, unsigned index, const struct re
 /* master.c */
 /* Says which list we count on, if a fleet is set. */
 void master_agree(struct engine *engine, unsigned index, bool whole);
-/* Our list may be used, or not, by what masters tell now. */
-void master_judge_list(struct engine *engine);
 void master_say_hello(struct engine *engine, unsigned index, bool whole);
 /* Ends the connection, which has failed. */
 void master_leave(struct engine *engine, unsigned index, const char *why);
