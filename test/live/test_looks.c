@@ -85,6 +85,7 @@ static void end_all_well(void)
 /* Returns the number of those under way, which no master answers for now. */
 static unsigned begin_all_paused(void)
 {
+    AWAIT(&user, user_is_quiet(&user)); /* its list is said */
     cluster_do(&cluster, "pause 1 2 3");
     begin_all();
     AWAIT(&user, least_in_flight() > 0);
@@ -281,6 +282,7 @@ CASE(test_a_slot_is_looked_at_like_a_name)
 {
     struct take out;
     struct seen seen = {.user = &user};
+    unsigned named = 0;
     redlock_lease_options terms = lease_terms(20000, 0);
     redlock_name slot = NAME("slots");
     terms.permits = 2;
@@ -293,7 +295,9 @@ CASE(test_a_slot_is_looked_at_like_a_name)
     AWAIT(&user, seen.times);
     assert_code(seen.result.code, REDLOCK_OK);
     assert_true(seen.result.agreed >= 2);
-    assert_string_equal(seen.votes[0].holder, redlock_lease_token(out.lease));
+    for (unsigned i = 0; i < cluster.count; i++) /* one of them may have had another slot free */
+        named += strcmp(seen.votes[i].holder, redlock_lease_token(out.lease)) == 0;
+    assert_true(named >= 2);
     redlock_look_free(seen.look);
     take_free(&out);
 }

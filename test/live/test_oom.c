@@ -337,20 +337,15 @@ CASE(test_a_value_that_is_refused_is_not_announced)
     user_close(&user, 5000);
 }
 
-/* A thread that cannot announce still leads, and learns why nobody hears of it. */
-CASE(test_a_thread_leads_without_memory_to_announce)
+/* Each allocation of a candidacy fails once.  Returns how often the thread led in silence. */
+static unsigned lead_short_of_memory(redlock_sync *client, const redlock_campaign_options *options)
 {
-    redlock_sync *client;
-    redlock_options at = {.size = sizeof at, .nodes = cluster.nodes};
-    redlock_campaign_options options = {.size = sizeof options, .value = "value", .length = 5};
     unsigned silent = 0, n = 0;
-    assert_code(redlock_sync_open(&client, &at, NULL, 0), REDLOCK_OK);
-    assert_code(redlock_sync_ready(client, 10000, NULL, 0), REDLOCK_OK);
     do {
         redlock_sync_lease *lease;
         redlock_sync_result result = {.size = sizeof result};
         fault_arm(FAULT_MEMORY, ++n);
-        redlock_code code = redlock_sync_campaign(client, &lease, "one", &options, &result);
+        redlock_code code = redlock_sync_campaign(client, &lease, "one", options, &result);
         assert_int_equal(code == REDLOCK_OK, lease != NULL);
         assert_code(result.code, code);
         if (!code && strstr(result.text, "memory")) {
@@ -359,7 +354,22 @@ CASE(test_a_thread_leads_without_memory_to_announce)
         }
         redlock_sync_lease_free(lease);
     } while (fault_disarm() && n < LAST);
-    assert_true(silent > 0 && n < LAST);
+    assert_true(n < LAST);
+    return silent;
+}
+
+/* A thread that cannot announce still leads, and learns why nobody hears of it. */
+CASE(test_a_thread_leads_without_memory_to_announce)
+{
+    redlock_sync *client;
+    redlock_options at = {.size = sizeof at, .nodes = cluster.nodes};
+    redlock_campaign_options options = {.size = sizeof options, .value = "value", .length = 5};
+    unsigned silent = 0;
+    assert_code(redlock_sync_open(&client, &at, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_sync_ready(client, 10000, NULL, 0), REDLOCK_OK);
+    for (unsigned i = 0; i < 10 && !silent; i++) /* what else allocates may stand in between */
+        silent = lead_short_of_memory(client, &options);
+    assert_true(silent > 0);
     redlock_sync_close(client, 5000);
     redlock_sync_free(client);
     forget_what_expires();
