@@ -272,7 +272,7 @@ static void hear_reply(struct engine *e, unsigned master, const struct reply *re
 {
     master_answered(e, master, reply);
     struct reply lost;
-    if (is_promise(reply) && !agreement_holds(e, master)) {
+    if (!agreement_is_sure(e) && is_promise(reply) && !agreement_holds_on_looking(e, master)) {
         lost = without_promise(reply);
         reply = &lost;
     }

@@ -111,7 +111,8 @@ TLS_TEST(whole_records_cut_anywhere)
     for (unsigned i = 0; i < COUNT(pieces); i++) {
         tls.piece = 0;
         ask(world, i, 1);
-        size_t length = make_long_reply(pieces[i] < 5 ? 3 * RECORD : sizeof long_reply - 20);
+        size_t length =
+            make_long_reply(pieces[i] < 5 ? RECORD + RECORD / 8 : sizeof long_reply - 20);
         tls.piece = pieces[i];
         fake_tls_put(&tls, long_reply, length);
         fake_tls_send(&tls);

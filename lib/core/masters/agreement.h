@@ -31,10 +31,16 @@ static inline bool agreement_is_due(const struct engine *engine)
 
 bool agreement_holds_on_looking(const struct engine *engine, unsigned master);
 
-/* A promise of the master counts now.  Each answer asks this. */
+/* Promises of all masters count now.  Each answer asks this. */
+static inline bool agreement_is_sure(const struct engine *engine)
+{
+    return engine->now <= engine->words_hold_until;
+}
+
+/* A promise of the master counts now. */
 static inline bool agreement_holds(const struct engine *engine, unsigned master)
 {
-    return engine->now <= engine->words_hold_until || agreement_holds_on_looking(engine, master);
+    return agreement_is_sure(engine) || agreement_holds_on_looking(engine, master);
 }
 /* The list for which ours is refused, and the master that tells it; false: ours is not refused. */
 bool agreement_other(const struct engine *engine, struct told_list *list, unsigned *master);
