@@ -71,8 +71,27 @@ class GuardianCase(ProcessCase, ClusterCase):
     def guardian(self, process):
         return until(lambda: children(process.pid), "there is a guardian")[0]
 
+    def kill_guardian(self, process):
+        os.kill(self.guardian(process), signal.SIGKILL)
+        return self.finish(process, UNGUARDED)
+
+    def lose(self, process):
+        self.cluster.each_cli("SET", self.name, "thief")
+        return self.finish(process, 76).err
+
+    def stop_until_gone(self, process, pids):
+        """The guardian ends these while `redlock run` is stopped."""
+        process.send_signal(signal.SIGSTOP)
+        self.gone(pids)
+        process.send_signal(signal.SIGCONT)
+        return self.finish(process, 76)
+
     def family(self):
         return [self.pid("command"), self.pid("daemon")]
+
+    def forget_family(self):
+        for of in ("command", "daemon"):
+            (self.tmp / of).unlink()
 
     def successor(self, pids):
         """Waits for the lock, and then says which of the processes are still there."""
@@ -88,10 +107,19 @@ class GuardianCase(ProcessCase, ClusterCase):
         until(lambda: self.waiters().count(1) == self.masters, "the next one waits")
         strike(process)
         self.assertEqual(self.finish(next_one, 0).out, "")
-        for of in ("command", "daemon"):
-            (self.tmp / of).unlink()
+        self.forget_family()
         return process
 
+    def cgroup(self):
+        place = cgroup2()
+        if not place:
+            self.skipTest("no cgroups of version 2 that we may make")
+        return self.make_cgroup(place / f"redlock-test-{os.getpid()}")
+
+    def make_cgroup(self, folder):
+        folder.mkdir()
+        self.addCleanup(self.remove, folder)
+        return folder
 
     @staticmethod
     def remove(folder):
@@ -125,12 +153,7 @@ class Cgroups(GuardianCase):
 
     def setUp(self):
         super().setUp()
-        place = cgroup2()
-        if not place:
-            self.skipTest("no cgroups of version 2 that we may make")
-        self.folder = place / f"redlock-test-{os.getpid()}"
-        self.folder.mkdir()
-        self.addCleanup(self.remove, self.folder)
+        self.folder = self.cgroup()
 
     def enter(self):
         (self.folder / "cgroup.procs").write_text("0")
@@ -189,21 +212,16 @@ class Cgroups(GuardianCase):
         self.gone(pids)
         until(lambda: self.made() == [], "the cgroup is removed")
 
-    def test_without_one_the_guardian_is_killed(self):
-        process = self.start(FAMILY, preexec_fn=self.enter)
-        pids = self.family()
-        os.kill(self.guardian(process), signal.SIGKILL)
-        self.finish(process, UNGUARDED)
-        self.gone(pids)
-
-    def test_is_removed_when_the_guardian_is_gone(self):
-        self.delegate()
-        process = self.start(FAMILY, preexec_fn=self.enter)
-        pids = self.family()
-        os.kill(self.guardian(process), signal.SIGKILL)
-        self.finish(process, UNGUARDED)
-        self.gone(pids)
-        self.assertEqual(self.made(), [])
+    def test_the_guardian_is_killed(self):
+        """Without one, and then with one, which is removed."""
+        for prepare in (lambda: None), self.delegate:
+            prepare()
+            process = self.start(FAMILY, preexec_fn=self.enter)
+            pids = self.family()
+            self.kill_guardian(process)
+            self.gone(pids)
+            self.assertEqual(self.made(), [])
+            self.forget_family()
 
 
 class Frozen(GuardianCase):
@@ -228,10 +246,7 @@ class Frozen(GuardianCase):
         process = self.start("trap 'echo cleaned up; exit 3' TERM; echo $$ > \"$0/command\"; "
                              "while :; do sleep 0.01; done", "--ttl", "2s")
         pid = self.pid("command")
-        process.send_signal(signal.SIGSTOP)
-        self.gone([pid])
-        process.send_signal(signal.SIGCONT)
-        told = self.finish(process, 76)
+        told = self.stop_until_gone(process, [pid])
         self.assertEqual(told.out, "cleaned up\n")
         self.assertIn("(was it stopped?): the guardian ended the command\n", told.err)
         self.assertRegex(told.err, r"ended \d+ ms before the lease's end")
@@ -273,25 +288,12 @@ class Frozen(GuardianCase):
         out = self.stopped_before_the_start("elect", "--again", script="echo led; exit 3", status=3)
         self.assertEqual(out, "led\n")
 
-    def test_a_command_that_is_stopped(self):
-        process = self.start(DAEMON + "echo $$ > \"$0/command\"; kill -STOP $$; while :; do sleep 1; done",
-                             "--ttl", "2s")
-        pids = self.family()
-        until(lambda: facts(pids[0])[0] == "T", "the command is stopped")
-        process.send_signal(signal.SIGSTOP)
-        self.gone(pids)
-        process.send_signal(signal.SIGCONT)
-        self.finish(process, 76)
-
     def test_a_command_that_is_stopped_goes_on_to_clean_up(self):
         process = self.start("trap 'echo cleaned up; exit' TERM; echo $$ > \"$0/command\"; kill -STOP $$; "
                              "while :; do sleep 0.01; done", "--ttl", "2s")
         pid = self.pid("command")
         until(lambda: facts(pid)[0] == "T", "the command is stopped")
-        process.send_signal(signal.SIGSTOP)
-        self.gone([pid])
-        process.send_signal(signal.SIGCONT)
-        self.assertEqual(self.finish(process, 76).out, "cleaned up\n")
+        self.assertEqual(self.stop_until_gone(process, [pid]).out, "cleaned up\n")
 
     def test_many_in_the_tree(self):
         """Chains of daemons, each of a session of its own."""
@@ -301,10 +303,7 @@ class Frozen(GuardianCase):
         process = self.start("sh \"$0/chain\" \"$0\" 20 & sh \"$0/chain\" \"$0\" 20 & wait", "--ttl", "2s")
         everyone = self.tmp / "all"
         until(lambda: everyone.exists() and len(everyone.read_text().split()) == 42, "all are there")
-        process.send_signal(signal.SIGSTOP)
-        self.gone(list(map(int, everyone.read_text().split())))
-        process.send_signal(signal.SIGCONT)
-        self.finish(process, 76)
+        self.stop_until_gone(process, list(map(int, everyone.read_text().split())))
 
 
 class Killed(GuardianCase):
@@ -345,8 +344,7 @@ class Killed(GuardianCase):
 
     def test_killed_for_want_of_memory(self):
         folder, limit = self.memory_group()
-        folder.mkdir()
-        self.addCleanup(self.remove, folder)
+        self.make_cgroup(folder)
         (folder / limit).write_text(str(100 << 20))
         enter = lambda: (folder / "cgroup.procs").write_text("0")
         process = self.start(FAMILY, "--kill-after", "200ms", preexec_fn=enter)
@@ -413,8 +411,7 @@ class TheGuardian(GuardianCase):
     def test_is_killed(self):
         process = self.start()
         pids = self.family()
-        os.kill(self.guardian(process), signal.SIGKILL)
-        told = self.finish(process, UNGUARDED).err
+        told = self.kill_guardian(process).err
         self.assertEqual(told, "redlock: the guardian of the command was killed, so the command was ended\n")
         self.assertFalse(any(map(alive, pids)))
         self.assert_free(self.name)
@@ -422,10 +419,8 @@ class TheGuardian(GuardianCase):
     def test_is_killed_where_there_were_children_before(self):
         """A shell that became `redlock run` had some: these are not the command's."""
         become = f"sleep 60 >/dev/null 2>&1 & echo $! > '{self.tmp}/before'; exec \"$@\""
-        process = subprocess.Popen(["sh", "-c", become, "-", REDLOCK, *self.patience, "run", self.name, "--",
-                                    "sh", "-c", FAMILY, str(self.tmp)], env=self.env(),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(self.end, process)
+        process = self.program("sh", "-c", become, "-", REDLOCK, *self.patience, "run", self.name, "--",
+                               "sh", "-c", FAMILY, str(self.tmp))
         pids, before = self.family(), self.pid("before")
         os.kill(facts(pids[0])[1], signal.SIGKILL)
         self.finish(process, UNGUARDED)
@@ -435,8 +430,7 @@ class TheGuardian(GuardianCase):
     def test_is_killed_as_json(self):
         process = self.start(FAMILY, "--json")
         self.family()
-        os.kill(self.guardian(process), signal.SIGKILL)
-        told = self.finish(process, UNGUARDED)
+        told = self.kill_guardian(process)
         self.assertEqual(told.events("ended")[0]["status"], 128 + signal.SIGKILL)
         self.assertIn("guardian", told.events("log")[0]["text"])
 
@@ -455,8 +449,7 @@ class TheGuardian(GuardianCase):
         process = self.start(FAMILY, "--ttl", "2s")
         pids = self.family()
         os.kill(self.guardian(process), signal.SIGSTOP)
-        self.cluster.each_cli("SET", self.name, "thief")
-        self.finish(process, 76)
+        self.lose(process)
         self.assertFalse(any(map(alive, pids)))
 
     def test_is_stopped_and_continued(self):
@@ -585,16 +578,12 @@ class Left(GuardianCase):
 
     def test_its_group_is_guarded_all_the_same(self):
         process, group, daemon = self.frozen_and_left()
-        process.send_signal(signal.SIGSTOP)
-        self.gone(group)
-        process.send_signal(signal.SIGCONT)
-        self.assertNotIn("cannot be ended", self.finish(process, 76).err)
+        self.assertNotIn("cannot be ended", self.stop_until_gone(process, group).err)
         self.assertTrue(alive(daemon))
 
     def test_its_group_is_ended_without_a_guardian(self):
         process, group, daemon = self.frozen_and_left()
-        os.kill(self.guardian(process), signal.SIGKILL)
-        self.finish(process, UNGUARDED)
+        self.kill_guardian(process)
         self.gone(group)
         self.assertTrue(alive(daemon))
 
@@ -611,12 +600,10 @@ class Proc(GuardianCase):
         if subprocess.run([*private, "mount", "-t", "tmpfs", "none", "/proc"], check=False,
                           stderr=subprocess.DEVNULL).returncode:
             self.skipTest("no mount namespaces that we may make")
-        process = subprocess.Popen([*private, REDLOCK, *self.patience, "run", "--kill-after", "200ms",
-                                    self.name, "--", "sh", "-c", f"{DAEMON} until [ -s \"$0/daemon\" ]; do "
-                                    f"sleep 0.01; done; mount -t tmpfs none /proc && {script} exit 3",
-                                    str(self.tmp)], env=self.env_without_leaks(), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(self.end, process)
+        process = self.program(*private, REDLOCK, *self.patience, "run", "--kill-after", "200ms", self.name,
+                               "--", "sh", "-c", f"{DAEMON} until [ -s \"$0/daemon\" ]; do sleep 0.01; done; "
+                               f"mount -t tmpfs none /proc && {script} exit 3", str(self.tmp),
+                               env=self.env_without_leaks())
         pid = self.pid("daemon")
         self.assertIn("redlock: processes of the command run on, as /proc does not show them and they cannot "
                       "be ended\n", self.finish(process, 3).err)
@@ -651,15 +638,11 @@ class Setuid(GuardianCase):
 
     def start_as_nobody(self, script, *options, **more):
         """$0 becomes root, in the script."""
-        process = subprocess.Popen(["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY),
-                                    "--clear-groups", self.redlock_path, *self.patience, "run", *options,
-                                    self.name, "--", "sh", "-c",
-                                    f"become() {{ exec '{self.become}' --reuid 0 --regid 0 --clear-groups "
-                                    f"\"$@\"; }}; {script}", f"{self.tmp}/pids"],
-                                   env=self.env(REDLOCK_NODES=self.cluster.nodes), stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
-        self.addCleanup(self.end, process)
-        return process
+        become = f"become() {{ exec '{self.become}' --reuid 0 --regid 0 --clear-groups \"$@\"; }}; "
+        return self.program("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
+                            self.redlock_path, *self.patience, "run", *options, self.name, "--", "sh", "-c",
+                            become + script, f"{self.tmp}/pids", stdin=subprocess.PIPE,
+                            env=self.env(REDLOCK_NODES=self.cluster.nodes), **more)
 
     def other_users(self, of):
         pid = self.pid(f"pids/{of}")
@@ -672,8 +655,7 @@ class Setuid(GuardianCase):
         process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl",
                                        "2s")
         pid = self.other_users("command")
-        self.cluster.each_cli("SET", self.name, "thief")
-        told = self.finish(process, 76).err
+        told = self.lose(process)
         self.assertIn("redlock: processes of the command run on, as they belong to another user and cannot "
                       f"be ended: 1, one of them {pid}\n", told)
         self.assertTrue(alive(pid))
@@ -685,8 +667,7 @@ class Setuid(GuardianCase):
         ours = self.pid("pids/daemon")
         until(lambda: Path(f"/proc/{ours}").stat().st_uid == NOBODY, "it is ours")
         self.pid("pids/command")
-        self.cluster.each_cli("SET", self.name, "thief")
-        self.assertIn("cannot be ended", self.finish(process, 76).err)
+        self.assertIn("cannot be ended", self.lose(process))
         self.assertFalse(alive(ours))
 
     def test_what_it_leaves(self):
@@ -699,19 +680,13 @@ class Setuid(GuardianCase):
         self.assert_free(self.name)
 
     def test_a_cgroup_reaches_it(self):
-        place = cgroup2()
-        if not place:
-            self.skipTest("no cgroups of version 2 that we may make")
-        folder = place / f"redlock-test-{os.getpid()}"
-        folder.mkdir()
-        self.addCleanup(self.remove, folder)
+        folder = self.cgroup()
         os.setxattr(folder, "user.delegate", b"1")
         for it in (folder, folder / "cgroup.procs"):
             os.chown(it, NOBODY, NOBODY)
         process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl",
                                        "2s", preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
         pid = self.other_users("command")
-        self.cluster.each_cli("SET", self.name, "thief")
-        told = self.finish(process, 76).err
+        told = self.lose(process)
         self.assertNotIn("cannot be ended", told)
         self.assertFalse(alive(pid))
