@@ -58,9 +58,9 @@ static const char global_help[] =
     "Exit status: 0 done, 1 nobody leads (`leader`), lists differ (`masters`), or you\n"
     "said no (`break`), 64 usage, 69 no quorum of masters, 70 internal error, 74\n"
     "stdout cannot be written, 75 somebody else has the lock (`barrier`: not passed,\n"
-    "`latch`: not open), 76 the lock was lost, or the latch, 78 the list of masters or\n"
-    "the file of settings is wrong, 128+N ended by signal N; otherwise `run` exits as\n"
-    "the command did.\n"
+    "`latch`: not open), 76 the lock was lost, or the latch, 78 the list of masters\n"
+    "or the file of settings is wrong, 128+N ended by signal N; otherwise `run` exits\n"
+    "as the command did.\n"
     "\n"
     "Example:\n"
     "  redlock --nodes redis://a,redis://b,redis://c run nightly -- ./report.sh\n";
