@@ -54,16 +54,13 @@ static const char global_help[] =
     "\n"
     "Durations D have a unit: 250ms, 10s, 5m, 2h. All clients of the same masters\n"
     "need the same list (see --fleet), --max-ttl and --spare: `man redlock`.\n"
+    "Example: redlock --nodes a:6379,b:6379,c:6379 run nightly -- ./report.sh\n"
     "\n"
     "Exit status: 0 done, 1 nobody leads (`leader`), lists differ (`masters`), or you\n"
     "said no (`break`), 64 usage, 69 no quorum of masters, 70 internal error, 74\n"
     "stdout cannot be written, 75 somebody else has the lock (`barrier`: not passed,\n"
-    "`latch`: not open), 76 the lock was lost, or the latch, 78 the list of masters\n"
-    "or the file of settings is wrong, 128+N ended by signal N; otherwise `run` exits\n"
-    "as the command did.\n"
-    "\n"
-    "Example:\n"
-    "  redlock --nodes redis://a,redis://b,redis://c run nightly -- ./report.sh\n";
+    "`latch`: not open), 76 the lock or latch was lost, 78 wrong list of masters or\n"
+    "settings, 128+N ended by signal N; otherwise `run` exits as the command did.\n";
 
 static const struct command commands[] = {
     {"run", FOR_RUN, perform_run, run_help},

@@ -30,7 +30,7 @@ def usage(*command):
 
 def statuses(*command):
     """The statuses in the help, with 64 or 128+N. Those of `elect` belong to another command."""
-    told = " ".join(re.search(r"^Exit status: .*?(?=\n\n)", text(*command), re.M | re.S)[0].split())
+    told = " ".join(re.search(r"^Exit status: .*?(?=\n\n|\Z)", text(*command), re.M | re.S)[0].split())
     other = re.search(r"as of `redlock (\w+)`", told)
     return statuses(other[1]) if other else set(re.findall(r"[:;,.] (\d+(?:\+N)?)\b", told))
 
