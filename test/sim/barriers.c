@@ -74,8 +74,8 @@ static void is_told_well(const struct user_party *it, const redlock_barrier_resu
     bool left = passage->code && !passage->undecided;
     if (left && it->comes_back)
         world_violated(w, "barrier", "a party that came back hears that it has left");
-    bool is_wrong_list =
-        passage->code == REDLOCK_E_SAME_MASTER || passage->code == REDLOCK_E_NO_MASTER;
+    bool is_wrong_list = passage->code == REDLOCK_E_SAME_MASTER ||
+                         passage->code == REDLOCK_E_NO_MASTER || passage->code == REDLOCK_E_DIFFERS;
     bool is_unknown = is_wrong_list || passage->code == REDLOCK_E_UNAVAILABLE ||
                       passage->code == REDLOCK_E_UNDECIDED || passage->code == REDLOCK_E_OVER;
     if (passage->undecided ? !is_unknown : passage->code == REDLOCK_E_UNDECIDED)
