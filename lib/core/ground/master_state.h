@@ -21,11 +21,11 @@ struct subscription {
 
 /* The last answer of a master, on the present connection, about the lists of masters in use. */
 struct word {
-    usec sent_at, heard_at; /* its question and its answer; 0: none */
-    usec time;              /* then, by the master's wall clock */
-    char *bytes;            /* NULL: it told of our list alone */
+    usec sent_at;  /* its question; 0: none */
+    usec heard_at; /* without a question there was no memory for it */
+    usec time;     /* then, by the master's wall clock */
+    char *bytes;   /* NULL: it told of our list alone */
     size_t length;
-    bool unread; /* there was no memory for it: it is asked for again before a promise is */
 };
 
 struct master {

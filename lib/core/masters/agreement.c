@@ -85,7 +85,7 @@ static void note_words(struct engine *e)
         if (word->sent_at && word->sent_at < e->oldest_word)
             e->oldest_word = word->sent_at;
         is_one_missing |= !word->sent_at && master_is_up(&e->masters[i]);
-        is_one_unread |= word->unread;
+        is_one_unread |= !word->sent_at && word->heard_at;
         e->in_question |= word->length != 0;
     }
     bool is_known = e->oldest_word != NEVER;
@@ -134,7 +134,7 @@ void agreement_hear(struct engine *e, unsigned index, usec sent_at, struct slice
     if (word->bytes)
         memcpy(word->bytes, lists.bytes, word->length = kept);
     else if (kept) /* no memory: what it tells must not count as nothing */
-        *word = (struct word){.unread = true};
+        *word = (struct word){.heard_at = e->now};
     note_words(e);
 }
 
