@@ -84,10 +84,11 @@ class Configuration(Case):
         finally:
             self.servers[0].login = login
 
-    def test_a_lock_outlasts_a_restart_of_all_masters(self):
+    def test_locks_outlast_a_restart_of_all_masters(self):
+        """Two names, as Redis 7.0 may drop scripts of several writes from its append-only file."""
         self.redlock("nodes", "--adopt", status=0)
         stop = self.tmp / "stop"
-        run = self.spawn("run", "--ttl", "30s", "lock:kept", "--", "sh", "-c",
+        run = self.spawn("run", "--ttl", "30s", "lock:kept", "lock:too", "--", "sh", "-c",
                          f"until [ -e {stop} ]; do sleep 0.05; done")
         values = until(self.values, "it is held")
         for server in self.servers:
@@ -100,8 +101,8 @@ class Configuration(Case):
         self.finish(run, status=0)
 
     def values(self):
-        """The one value of the lock on all masters."""
-        values = {server.cli("GET", "lock:kept") for server in self.servers}
+        """The one value of the locks on all masters."""
+        values = {server.cli("GET", name) for server in self.servers for name in ("lock:kept", "lock:too")}
         return values if len(values) == 1 and values != {""} else None
 
     def renewed(self):
