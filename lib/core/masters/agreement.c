@@ -1,4 +1,4 @@
-#include "masters/agreement.h"
+#include "masters/agreement_parts.h"
 
 #include "masters/master.h"
 #include "masters/master_parts.h"
@@ -9,11 +9,9 @@
 #define WORD_AGES  MS(75000)         /* looks are a minute apart */
 #define LONG_AGO   (-WORD_LASTS - 1) /* no word of then counts */
 #define KEPT_MORE  MS(5000)
-#define LISTS_MOST 8        /* of which a master tells */
-#define DRIFT_PPM  10000    /* of any clock here against another one */
-#define CUT        MS(1000) /* uptime is cut to seconds at both ends */
+#define LISTS_MOST 8 /* of which a master tells */
 
-static bool has_word(const struct engine *e, unsigned index)
+bool agreement_has_word(const struct engine *e, unsigned index)
 {
     const struct word *word = &e->masters[index].word;
     return word->sent_at && e->now <= word->sent_at + WORD_LASTS;
@@ -32,7 +30,7 @@ bool agreement_is_over(const struct engine *e)
     return !e->config.looks_only && (e->differs || e->closing) && !has_anything(e);
 }
 
-static bool may_say(const struct engine *e)
+bool agreement_may_say(const struct engine *e)
 {
     return !e->config.looks_only && !e->differs && !e->closing;
 }
@@ -52,7 +50,7 @@ const struct agree_request *agreement_say(struct engine *e, unsigned index)
     usec kept =
         WORD_LASTS + longest + quorum_drift(longest, e->config.drift_ppm) + MS(e->config.skew_ms);
     *agree = (struct agree_request){
-        .says = agreement_is_over(e) ? -1 : may_say(e),
+        .says = agreement_is_over(e) ? -1 : agreement_may_say(e),
         .kept = kept + quorum_drift(kept, DRIFT_PPM) + KEPT_MORE,
         .quorum = e->quorum,
         .config = &e->config,
@@ -138,134 +136,11 @@ void agreement_hear(struct engine *e, unsigned index, usec sent_at, struct slice
     note_words(e);
 }
 
-static struct slice text_of(const struct engine *e, unsigned index)
+struct slice agreement_text(const struct engine *e, unsigned index)
 {
     const struct word *word = &e->masters[index].word;
-    return has_word(e, index) ? (struct slice){word->bytes, word->length} : (struct slice){0};
-}
-
-/* ---- whether two lists may meet -------------------------------------------------------- */
-
-/* The facts about the server of an entry; times are by our clock. */
-struct server {
-    struct slice address, run_id;
-    bool is_heard;
-    usec begun_by, lived_at; /* its process began no later; it lived no earlier */
-};
-
-static struct server server_of_ours(const struct engine *e, unsigned index)
-{
-    const struct master *master = &e->masters[index];
-    return (struct server){.address = slice_of(e->config.addresses[index]),
-                           .run_id = slice_of(master->facts.run_id),
-                           .is_heard = master_is_up(master) && master->heard,
-                           .begun_by = master->begun_by + CUT + MS(e->config.skew_ms),
-                           .lived_at = master->lived_at};
-}
-
-/* A negative age: the master's clock was set back. */
-static struct server server_of_theirs(const struct told_process *theirs, const struct word *word)
-{
-    usec since = theirs->since_ago, until = theirs->until_ago;
-    return (struct server){
-        .address = theirs->address,
-        .run_id = theirs->run_id,
-        .is_heard = theirs->run_id.length,
-        .begun_by = since < 0 ? NEVER : word->heard_at - since + quorum_drift(since, DRIFT_PPM),
-        .lived_at = until < 0 ? -NEVER : word->sent_at - until - quorum_drift(until, DRIFT_PPM)};
-}
-
-/* Both processes were alive at one moment.  Else one may have followed the other at one server. */
-static bool lived_together(const struct server *a, const struct server *b)
-{
-    return a->begun_by < b->lived_at && b->begun_by < a->lived_at;
-}
-
-static bool may_be_same(const struct server *a, const struct server *b)
-{
-    return !a->is_heard || !b->is_heard || slices_are_same(a->address, b->address) ||
-           slices_are_same(a->run_id, b->run_id) || !lived_together(a, b);
-}
-
-/* One side of the comparison: the list of one client or of many. */
-struct side {
-    unsigned masters, quorum, spare;
-    struct server servers[MASTERS_MAX];
-};
-
-static struct side side_of_ours(const struct engine *e)
-{
-    struct side ours = {e->config.masters, e->quorum, e->config.spare, {{{0}, {0}, 0, 0, 0}}};
-    for (unsigned i = 0; i < ours.masters; i++)
-        ours.servers[i] = server_of_ours(e, i);
-    return ours;
-}
-
-static struct side side_of_theirs(const struct told_list *list, const struct word *word)
-{
-    struct side theirs = {list->masters, list->quorum, list->spare, {{{0}, {0}, 0, 0, 0}}};
-    for (unsigned i = 0; i < theirs.masters; i++)
-        theirs.servers[i] = server_of_theirs(&list->processes[i], word);
-    return theirs;
-}
-
-struct pairs {
-    uint16_t may[MASTERS_MAX]; /* of each of ours: a bit for each of theirs that it may be */
-    int taken_by[MASTERS_MAX]; /* of each of theirs; below 0: none */
-};
-
-/* An augmenting path, from one of ours that has no pair. */
-static bool find_pair(struct pairs *pairs, unsigned ours, unsigned theirs_count, uint16_t *tried)
-{
-    for (unsigned i = 0; i < theirs_count; i++) {
-        uint16_t bit = (uint16_t)(1U << i);
-        if (!(pairs->may[ours] & bit) || *tried & bit)
-            continue;
-        *tried |= bit;
-        if (pairs->taken_by[i] < 0 ||
-            find_pair(pairs, (unsigned)pairs->taken_by[i], theirs_count, tried)) {
-            pairs->taken_by[i] = (int)ours;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The most masters that both lists may share. */
-static unsigned most_shared(const struct side *ours, const struct side *theirs)
-{
-    struct pairs pairs = {{0}, {0}};
-    unsigned shared = 0;
-    for (unsigned i = 0; i < theirs->masters; i++)
-        pairs.taken_by[i] = -1;
-    for (unsigned i = 0; i < ours->masters; i++)
-        for (unsigned j = 0; j < theirs->masters; j++)
-            if (may_be_same(&ours->servers[i], &theirs->servers[j]))
-                pairs.may[i] |= (uint16_t)(1U << j);
-    for (unsigned i = 0; i < ours->masters; i++) {
-        uint16_t tried = 0;
-        shared += find_pair(&pairs, i, theirs->masters, &tried);
-    }
-    return shared;
-}
-
-static unsigned larger(unsigned a, unsigned b)
-{
-    return a > b ? a : b;
-}
-
-static unsigned smaller(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Two quorums may miss each other, however many of the masters that look different are the same.
- * As many as may be wrong may tell a false run_id: each makes one pair look different. */
-static bool may_not_meet(const struct side *ours, const struct side *theirs)
-{
-    unsigned all = ours->masters + theirs->masters - most_shared(ours, theirs), f = ours->spare;
-    unsigned least = larger(larger(all - smaller(f, all), ours->masters), theirs->masters);
-    return ours->quorum + theirs->quorum < least + 1 + smaller(f, theirs->spare);
+    return agreement_has_word(e, index) ? (struct slice){word->bytes, word->length}
+                                        : (struct slice){0};
 }
 
 /* ---- whose list goes ------------------------------------------------------------------- */
@@ -305,7 +180,7 @@ static void add_word_on(const struct engine *e, struct other *other, unsigned te
 {
     struct side ours = side_of_ours(e), theirs = side_of_theirs(list, &e->masters[teller].word);
     other->told |= (uint16_t)(1U << teller);
-    other->unsafe += may_not_meet(&ours, &theirs);
+    other->unsafe += sides_may_not_meet(&ours, &theirs);
     other->before += list->place == '<';
     other->behind += list->place == '>';
     note_named(e, other, list);
@@ -316,7 +191,7 @@ static void gather(const struct engine *e, struct other *other)
 {
     struct told_list list;
     for (unsigned i = 0; i < e->config.masters; i++) {
-        struct slice text = text_of(e, i);
+        struct slice text = agreement_text(e, i);
         while (told_list_next(&text, &list))
             if (list.place != '=' && !(other->told >> i & 1) &&
                 told_lists_are_same(&list, &other->list))
@@ -328,14 +203,14 @@ static void gather(const struct engine *e, struct other *other)
 static bool knows_us_alone(const struct engine *e, const struct other *other, unsigned index)
 {
     bool is_named = other->listed >> index & 1 || other->as_run[index] > e->config.spare;
-    return has_word(e, index) && is_named && !(other->told >> index & 1);
+    return agreement_has_word(e, index) && is_named && !(other->told >> index & 1);
 }
 
 /* A word may still come. */
 static bool is_expected(const struct engine *e, unsigned index)
 {
     const struct master *master = &e->masters[index];
-    return !has_word(e, index) && !master->refused && !master->failures;
+    return !agreement_has_word(e, index) && !master->refused && !master->failures;
 }
 
 /* The masters that both lists share are asked which list was there first.  One of them may have
@@ -361,7 +236,7 @@ static bool was_judged(const struct engine *e, unsigned index, const struct told
 {
     struct told_list earlier;
     for (unsigned i = 0; i < index; i++) {
-        struct slice text = text_of(e, i);
+        struct slice text = agreement_text(e, i);
         while (told_list_next(&text, &earlier))
             if (earlier.place != '=' && told_lists_are_same(&earlier, list) &&
                 told_lists_are_same(list, &earlier))
@@ -376,7 +251,7 @@ static enum judgement judge_all(const struct engine *e, struct other *worst)
     enum judgement is = MAY_GO_ON;
     struct other other = {0};
     for (unsigned i = 0; i < e->config.masters; i++) {
-        struct slice text = text_of(e, i);
+        struct slice text = agreement_text(e, i);
         while (told_list_next(&text, &other.list)) {
             if (other.list.place == '=' || was_judged(e, i, &other.list))
                 continue;
@@ -433,7 +308,7 @@ bool agreement_unlike(const struct engine *e, struct told_list *list)
     struct other other = {0};
     *list = (struct told_list){0};
     for (unsigned i = 0; i < e->config.masters; i++) {
-        struct slice text = text_of(e, i);
+        struct slice text = agreement_text(e, i);
         while (told_list_next(&text, &other.list)) {
             other = (struct other){.list = other.list};
             gather(e, &other);
@@ -452,130 +327,4 @@ bool agreement_holds_on_looking(const struct engine *e, unsigned master)
         return false;
     struct other worst; /* any answer since may have shown that two masters are not the same */
     return !e->in_question || judge_all(e, &worst) == MAY_GO_ON;
-}
-
-/* ---- for those who look ------------------------------------------------------------------ */
-
-static usec longer(usec a, usec b)
-{
-    return a > b ? a : b;
-}
-
-/* NULL: there is no room for one more. */
-static struct list_in_use *find_in_use(struct list_in_use *lists, unsigned *count,
-                                       const struct told_list *list)
-{
-    unsigned i = 0;
-    while (i < *count && !told_lists_are_same(&lists[i].list, list))
-        i++;
-    if (i == LISTS_IN_USE_MOST)
-        return NULL;
-    if (i == *count)
-        lists[(*count)++] = (struct list_in_use){.list = *list};
-    return &lists[i];
-}
-
-/* One text of the list and the last saying of it; the first saying of all. */
-static void add_telling(struct list_in_use *in_use, unsigned teller, const struct told_list *list)
-{
-    usec first_ago = longer(in_use->list.first_ago, list->first_ago);
-    unsigned clients = larger(in_use->list.clients, list->clients);
-    if (!in_use->told || list->last_ago < in_use->list.last_ago)
-        in_use->list = *list;
-    in_use->list.first_ago = first_ago;
-    in_use->list.clients = clients;
-    in_use->told |= (uint16_t)(1U << teller);
-}
-
-/* Finds the list in what the master tells. */
-static bool find_told(const struct engine *e, unsigned teller, const struct told_list *list,
-                      struct side *side)
-{
-    struct told_list told;
-    struct slice text = text_of(e, teller);
-    while (told_list_next(&text, &told))
-        if (told_lists_are_same(&told, list)) {
-            *side = side_of_theirs(&told, &e->masters[teller].word);
-            return true;
-        }
-    return false;
-}
-
-/* The number of masters that tell facts of list a by which it may not be used beside b, as some
- * master tells that. */
-static unsigned count_unsafe(const struct engine *e, const struct list_in_use *a,
-                             const struct list_in_use *b)
-{
-    unsigned unsafe = 0;
-    struct side ours, theirs;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        bool is_unsafe = false;
-        if (!find_told(e, i, &a->list, &ours))
-            continue;
-        for (unsigned j = 0; j < e->config.masters && !is_unsafe; j++)
-            is_unsafe = find_told(e, j, &b->list, &theirs) &&
-                        (may_not_meet(&ours, &theirs) || may_not_meet(&theirs, &ours));
-        unsafe += is_unsafe;
-    }
-    return unsafe;
-}
-
-static void compare(const struct engine *e, struct list_in_use *lists, unsigned i, unsigned j)
-{
-    unsigned f = smaller(lists[i].list.spare, lists[j].list.spare);
-    bool is_unsafe =
-        count_unsafe(e, &lists[i], &lists[j]) > f && count_unsafe(e, &lists[j], &lists[i]) > f;
-    lists[i].unsafe |= (uint16_t)(is_unsafe << j);
-    lists[j].unsafe |= (uint16_t)(is_unsafe << i);
-}
-
-static unsigned gather_lists(const struct engine *e, struct list_in_use *lists)
-{
-    unsigned count = 0;
-    struct told_list list;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        struct slice text = text_of(e, i);
-        while (told_list_next(&text, &list)) {
-            struct list_in_use *in_use = find_in_use(lists, &count, &list);
-            usec age = e->now - e->masters[i].word.heard_at;
-            list.first_ago += age;
-            list.last_ago += age;
-            if (in_use)
-                add_telling(in_use, i, &list);
-        }
-    }
-    return count;
-}
-
-/* The list that was said first comes first. */
-static void sort_lists(struct list_in_use *lists, unsigned count)
-{
-    for (unsigned i = 1; i < count; i++)
-        for (unsigned j = i; j && lists[j].list.first_ago > lists[j - 1].list.first_ago; j--) {
-            struct list_in_use later = lists[j - 1];
-            lists[j - 1] = lists[j];
-            lists[j] = later;
-        }
-}
-
-unsigned agreement_lists(const struct engine *e, struct list_in_use *lists)
-{
-    unsigned count = gather_lists(e, lists);
-    sort_lists(lists, count);
-    for (unsigned i = 0; i < count; i++)
-        for (unsigned j = 0; j < i; j++)
-            compare(e, lists, i, j);
-    return count;
-}
-
-unsigned agreement_count(const struct engine *e)
-{
-    struct list_in_use lists[LISTS_IN_USE_MOST];
-    unsigned count = gather_lists(e, lists);
-    bool is_ours = false, is_said = false;
-    for (unsigned i = 0; i < count; i++)
-        is_ours |= lists[i].list.place == '=';
-    for (unsigned i = 0; i < e->config.masters; i++)
-        is_said |= has_word(e, i) && e->masters[i].word.time && may_say(e);
-    return count + (is_said && !is_ours);
 }

@@ -2,7 +2,7 @@
  * master_parts.h - what the files of machine 2 share.  Each file calls only files above it:
  *
  *   entries.c  the list of masters: which entries of it may vote
- *   agreement.c  whether it may be used beside the lists of other clients
+ *   agreement.c  whether it may be used beside the lists of other clients (agreement_parts.h)
  *   master.c   connecting, with pauses; requests, and when a master hangs
  *   hello.c    what a master tells of itself
  */
