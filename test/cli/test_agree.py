@@ -9,7 +9,7 @@ from collections import Counter
 
 from harness import ROOT, ClusterCase, until
 
-DIFFERS = 78
+DIFFERS, LOST = 78, 76
 SAYS_PROCESSES = 40.0  # a client says them about 10 s after it has connected
 KEPT = range(120_000, 180_000)  # ms: two minutes, and the longest lease with all allowances
 
@@ -127,8 +127,12 @@ class Refused(Lists):
                           for told in self.cluster.each_cli("INFO", "server")), "none has just begun")
         holder = self.hold(self.of(1, 2, 3, 4, 5), masters=5)
         other = self.of(1, 2, 3, 4, 6)
-        until(lambda: self.is_refused(other), "both are known", SAYS_PROCESSES)
-        self.run_once(other, status=DIFFERS)
+        later = self.hold(other, "later", masters=5)  # nothing is known yet
+        self.run_once(other, status=0)
+        self.assertEqual(later.wait(SAYS_PROCESSES), LOST)
+        for _ in range(20):
+            self.run_once(other, status=DIFFERS)
+        (self.tmp / "later").unlink()
         self.goes_on(holder)
 
 
@@ -270,6 +274,10 @@ class Script(Lists):
         self.assertEqual((run_id, address), ("run-m1", "m1"))
         self.assertLess(int(since), int(lived))
         self.assertLess(int(lived), 9_000_000)
+
+    def test_space_in_a_path(self):
+        self.agree(1, "a", "unix:/a b", "unix:/a c")
+        self.assertEqual(self.agree(0, "b", "m")[1:], ["0 0 - unix:/a b", "0 0 - unix:/a c"])
 
     def test_forgotten(self):
         self.agree(1, "a", "m1", kept=50_000)

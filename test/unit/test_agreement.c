@@ -410,6 +410,28 @@ CASE_HERE(a_server_has_many_names)
     assert_int_equal(client(), REFUSED);
 }
 
+/* One word of a list whose first server is ours; the two others are these. */
+static enum is beside(const char *second, const char *third)
+{
+    begin_greeted(3, 0);
+    open_word();
+    put("< 9000000 1000000 1 2 0 30000 3 web\n0 0 - 10.0.0.1:1\n%s\n%s\n", second, third);
+    answer_word(1);
+    tell_nothing_from(2, 3);
+    enum is it = client();
+    core_tear_down(NULL);
+    return it;
+}
+
+CASE_WITH(databases_of_a_server_are_two_masters, know_nothing, know_nothing)
+{
+    assert_int_equal(beside("9000 500 run-2 host-2:1", "0 0 - host-3:1"), GOES_ON);
+    assert_int_equal(beside("9000 500 run-2 10.0.0.2:1/1", "0 0 - 10.0.0.3:1/15"), REFUSED);
+    assert_int_equal(beside("0 0 - unix:/run/2", "0 0 - unix:/run/3"), GOES_ON);
+    assert_int_equal(beside("0 0 - unix:/run/2?db=1", "0 0 - unix:/3?db=1"), REFUSED);
+    assert_int_equal(beside("0 0 - 2", "0 0 - 3"), GOES_ON); /* no address of ours */
+}
+
 /* One of ours that is down may be 6, and its entry there may be 5, which was not heard. */
 CASE_HERE(a_master_that_is_down_may_be_any)
 {

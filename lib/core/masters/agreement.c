@@ -155,10 +155,12 @@ struct other {
     unsigned char as_run[MASTERS_MAX]; /* of each of ours, the words that have its run_id there */
 };
 
-static bool runs_as(const struct master *master, const struct told_process *theirs)
+static bool runs_as(const struct engine *e, unsigned index, const struct told_process *theirs)
 {
+    const struct master *master = &e->masters[index];
     return theirs->run_id.length && master_is_up(master) && master->heard &&
-           slices_are_same(slice_of(master->facts.run_id), theirs->run_id);
+           slices_are_same(slice_of(master->facts.run_id), theirs->run_id) &&
+           sides_share_database(slice_of(e->config.addresses[index]), theirs->address);
 }
 
 static void note_named(const struct engine *e, struct other *other, const struct told_list *list)
@@ -169,7 +171,7 @@ static void note_named(const struct engine *e, struct other *other, const struct
             const struct told_process *theirs = &list->processes[j];
             bool is_listed = slices_are_same(slice_of(e->config.addresses[i]), theirs->address);
             other->listed |= (uint16_t)(is_listed << i);
-            is_run |= runs_as(&e->masters[i], theirs);
+            is_run |= runs_as(e, i, theirs);
         }
         other->as_run[i] += is_run;
     }

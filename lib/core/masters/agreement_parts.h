@@ -22,6 +22,8 @@ struct side {
     } servers[MASTERS_MAX];
 };
 
+/* The keys of one are those of the other, if both are addresses of one server. */
+bool sides_share_database(struct slice address, struct slice other);
 struct side side_of_ours(const struct engine *engine);
 /* Of a list that a word tells. */
 struct side side_of_theirs(const struct told_list *list, const struct word *word);

@@ -33,8 +33,33 @@ static bool lived_together(const struct server *a, const struct server *b)
     return a->begun_by < b->lived_at && b->begun_by < a->lived_at;
 }
 
+/* The number at the end of an address, which has none if it is 0. */
+static struct slice database_of(struct slice address)
+{
+    struct slice path = slice_of("unix:"), mark = slice_of("/");
+    bool is_path = address.length > path.length &&
+                   slices_are_same((struct slice){address.bytes, path.length}, path);
+    if (is_path)
+        mark = slice_of("?db=");
+    size_t at = address.length;
+    while (at && address.bytes[at - 1] >= '0' && address.bytes[at - 1] <= '9')
+        at--;
+    struct slice number = {address.bytes + at, address.length - at};
+    if (at < mark.length ||
+        !slices_are_same((struct slice){number.bytes - mark.length, mark.length}, mark))
+        number.length = 0;
+    return number;
+}
+
+bool sides_share_database(struct slice a, struct slice b)
+{
+    return slices_are_same(database_of(a), database_of(b));
+}
+
 static bool may_be_same(const struct server *a, const struct server *b)
 {
+    if (!sides_share_database(a->address, b->address))
+        return false;
     return !a->is_heard || !b->is_heard || slices_are_same(a->address, b->address) ||
            slices_are_same(a->run_id, b->run_id) || !lived_together(a, b);
 }

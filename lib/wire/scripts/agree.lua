@@ -47,7 +47,7 @@ for i = 9, #ARGV, 2 do
     end
 end
 table.sort(addresses)
-local text = table.concat({ARGV[5], ARGV[6], ARGV[7], #addresses, table.concat(addresses, ' ')}, ' ')
+local text = table.concat({ARGV[5], ARGV[6], ARGV[7], #addresses, table.concat(addresses, '\n')}, ' ')
 local own = redis.sha1hex(text)
 
 -- A client that said it in the future, by a clock that was set back since, said it now.
@@ -114,7 +114,7 @@ for id, list in pairs(lists) do
     local numbers, names = string.match(list[6], '^(%S+ %S+ %S+ %S+) (.*)$')
     lines[#lines + 1] = table.concat({place_of(id), text_of(now - list[2]), text_of(now - list[3]),
                                       clients(id, list), numbers, list[4]}, ' ')
-    for address in string.gmatch(names, '%S+') do
+    for address in string.gmatch(names, '[^\n]+') do
         local is = list[7][address]
         local lived = is and table.concat({text_of(now - is[2]), text_of(now - is[3]), is[1]}, ' ')
         lines[#lines + 1] = (lived or '0 0 -') .. ' ' .. address
