@@ -23,7 +23,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 CALLS = 200
 CALLED = ("grant", "grant_each", "grant_shared", "grant_shared_each", "release", "release_each", "renew",
-          "renew_each", "queue")
+          "renew_each", "queue", "grant_slot", "release_slot", "renew_slot", "peek")
 TTL = 30000
 WINDOW = 60000000
 TOKEN = "AAAAAAAAAAAAAAAAAAAAAQ:bench"
@@ -184,6 +184,33 @@ def handover(scripts, i, _):
     return scripts.call("release", names(i, 1), [OTHER])
 
 
+def slot(i, j):
+    return f"redlock:permit:{j}:lock:{i}"
+
+
+def take_permit(fenced, j=0):
+    def call(scripts, i, _):
+        proposal = int(time.time() * 1e6) + i if fenced else 0
+        return scripts.call("grant_slot", [slot(i, j), "redlock:clock"], [TOKEN, TTL, proposal, WINDOW, 4])
+    return call
+
+
+def one_permit_out(scripts, i, _):
+    return [take_permit(False, j=1)(scripts, i, 1)]
+
+
+def give_permit_back(scripts, i, _):
+    return scripts.call("release_slot", [slot(i, 1)], [TOKEN])
+
+
+def renew_permit(scripts, i, _):
+    return scripts.call("renew_slot", [slot(i, 1)], [TOKEN, TTL, 1, int(time.time() * 1e6) + 60000000])
+
+
+def look(scripts, i, n):
+    return scripts.call("peek", names(i, n), [16])
+
+
 def hello(scripts, _, __):
     return command("EVAL", scripts.text("hello"), 1, "redlock:clock", 60000, 10000, 1000, 0, 0, WINDOW)
 
@@ -208,6 +235,13 @@ def cases():
     yield "queue, a new place", 1, held_by_other, queue
     yield "queue, a refresh", 1, held_and_awaited, queue
     yield "release, handed over", 1, held_and_awaited, handover
+    yield "permit, the first of its name", 1, free, take_permit(False)
+    for word, fenced in ("", False), (", fenced", True):
+        yield f"permit, a further one{word}", 1, one_permit_out, take_permit(fenced)
+    yield "permit, given back", 1, one_permit_out, give_permit_back
+    yield "permit, renewed", 1, one_permit_out, renew_permit
+    yield "look, a free name", 1, free, look
+    yield "look, a held name", 1, held, look
     yield "hello", 1, free, hello
 
 

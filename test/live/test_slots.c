@@ -139,50 +139,90 @@ TEST(who_leaves_leaves_all_queues)
     assert_int_equal(ASK_COUNT("ZCARD redlock:queue:redlock:permits:pool"), 1);
 }
 
-/* Also where the lease is longer than the hour for which the number is kept. */
+static enum answer renew_slot(unsigned slot, const char *token, int64_t ttl_ms)
+{
+    struct request request = request_of(REQUEST_RENEW, NULL, token);
+    request.ttl_ms = ttl_ms;
+    return about_slot(request, slot, 0);
+}
+
+static enum answer grant_slot_for(int64_t ttl_ms, unsigned slot, const char *token,
+                                  unsigned permits)
+{
+    struct request request = request_of(REQUEST_GRANT, NULL, token);
+    request.ttl_ms = ttl_ms;
+    return about_slot(request, slot, permits);
+}
+
+#define NUMBER_LEFT ASK_COUNT("PTTL redlock:permits:pool")
+
 TEST(the_number_outlives_the_slots)
 {
-    struct request request = request_of(REQUEST_GRANT, NULL, "a");
-    request.ttl_ms = 2 * HOUR;
-    assert_int_equal(about_slot(request, 3, 4), ANSWER_YES);
-    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    assert_int_equal(grant_slot_for(2 * HOUR, 3, "a", 4), ANSWER_YES);
+    assert_true(NUMBER_LEFT > 2 * HOUR);
     TELL("SET redlock:permits:pool 4 PX 10000");
-    request.token = "b";
-    assert_int_equal(about_slot(request, 0, 2), ANSWER_YES); /* two know of two slots alone */
-    assert_holder("redlock:permits:pool", "4");
-    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    assert_int_equal(grant_slot_for(2 * HOUR, 0, "b", 2), ANSWER_YES);
+    assert_holder("redlock:permits:pool", "4"); /* this client knows of two slots alone */
+    assert_true(NUMBER_LEFT > 2 * HOUR);
     assert_int_equal(release_slot(3, "a"), ANSWER_YES);
     TELL("SET redlock:permits:pool 4 PX 10000");
-    request.token = "c";
-    assert_int_equal(about_slot(request, 1, 2), ANSWER_YES);
+    assert_int_equal(grant_slot_for(2 * HOUR, 1, "c", 2), ANSWER_YES);
     assert_holder("redlock:permits:pool", "2");
-    request.tag.kind = REQUEST_RENEW;
-    request.renew = (struct renew_request){0};
-    request.ttl_ms = 5 * HOUR;
-    assert_int_equal(about_slot(request, 1, 0), ANSWER_YES);
-    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > 4 * HOUR);
+    assert_int_equal(renew_slot(1, "c", 5 * HOUR), ANSWER_YES);
+    assert_true(NUMBER_LEFT > 5 * HOUR);
+}
+
+/* A slot beyond may be given to its waiter by any script. */
+TEST(the_number_outlives_the_waiters)
+{
+    assert_int_equal(grant_slot_for(HOUR, 3, "a", 4), ANSWER_YES);
+    assert_int_equal(queue_slot(3, "w", FAR), ANSWER_QUEUED);
+    TELL("DEL redlock:permit:3:pool");
+    TELL("PEXPIRE redlock:permits:pool 10000");
+    assert_int_equal(grant_slot_for(HOUR, 1, "b", 2), ANSWER_HELD);
+    assert_holder("redlock:permits:pool", "4");
+    assert_true(NUMBER_LEFT > HOUR);
 }
 
 /* A request for less than is left of a slot takes nothing from the life of the number. */
 TEST(a_short_lease_keeps_the_number)
 {
-    struct request request = request_of(REQUEST_GRANT, NULL, "a");
-    request.ttl_ms = 2 * HOUR;
-    assert_int_equal(about_slot(request, 0, 2), ANSWER_YES);
-    request.token = "b";
-    request.ttl_ms = 10000;
-    assert_int_equal(about_slot(request, 1, 2), ANSWER_YES);
-    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    assert_int_equal(grant_slot_for(2 * HOUR, 0, "a", 2), ANSWER_YES);
+    assert_int_equal(grant_slot_for(10000, 1, "b", 2), ANSWER_YES);
+    assert_true(NUMBER_LEFT > 2 * HOUR);
     TELL("SET redlock:permits:pool 1 PX 7200000");
-    request.tag.kind = REQUEST_RENEW;
-    request.renew = (struct renew_request){0};
-    assert_int_equal(about_slot(request, 1, 0), ANSWER_YES); /* of the larger number */
+    assert_int_equal(renew_slot(1, "b", 10000), ANSWER_YES); /* of the larger number */
     assert_holder("redlock:permits:pool", "2");
-    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    assert_true(NUMBER_LEFT > HOUR);
     TELL("DEL redlock:permits:pool");
-    request.token = "a";
-    assert_int_equal(about_slot(request, 0, 0), ANSWER_YES);
-    assert_true(ASK_COUNT("PTTL redlock:permits:pool") > HOUR);
+    assert_int_equal(renew_slot(0, "a", 10000), ANSWER_YES);
+    assert_true(NUMBER_LEFT > 2 * HOUR);
+}
+
+/* A grant or a renewal stores it only where less than 15 s are left. */
+TEST(the_number_lasts_for_twice_the_ttl)
+{
+    assert_int_equal(grant_slot_for(10000, 0, "a", 2), ANSWER_YES);
+    assert_in_range(NUMBER_LEFT, 19000, 20000);
+    TELL("PEXPIRE redlock:permits:pool 18000");
+    assert_int_equal(grant_slot_for(10000, 1, "b", 2), ANSWER_YES);
+    assert_int_equal(renew_slot(0, "a", 10000), ANSWER_YES);
+    assert_in_range(NUMBER_LEFT, 15000, 18000);
+    TELL("PEXPIRE redlock:permits:pool 14000");
+    assert_int_equal(renew_slot(0, "a", 10000), ANSWER_YES);
+    assert_in_range(NUMBER_LEFT, 19000, 20000);
+    TELL("PEXPIRE redlock:permits:pool 14000");
+    assert_int_equal(release_slot(1, "b"), ANSWER_YES);
+    assert_int_equal(grant_slot_for(10000, 1, "c", 2), ANSWER_YES);
+    assert_in_range(NUMBER_LEFT, 19000, 20000);
+}
+
+TEST(nothing_is_left_of_permits)
+{
+    assert_int_equal(grant_slot_for(100, 0, "a", 2), ANSWER_YES);
+    assert_int_equal(renew_slot(0, "a", 100), ANSWER_YES);
+    assert_int_equal(release_slot(0, "a"), ANSWER_YES);
+    AWAIT_IT(ASK_COUNT("EXISTS redlock:permits:pool") == 0);
 }
 
 /* A name that never had permits costs two looks, and one with permits as many as it has. */

@@ -455,6 +455,7 @@ static struct model_master swept(const struct model_master *model, usec wall)
     for (unsigned name = 0; name < MODEL_KEYS; name++)
         if (copy.data.keys[name].expires_ms == wall / 1000)
             copy.data.keys[name].expires_ms--;
+    copy.data.permits[OF_SLOTS].expires_ms -= copy.data.permits[OF_SLOTS].expires_ms == wall / 1000;
     return copy;
 }
 
@@ -464,6 +465,38 @@ static bool same_slots(struct test *t, struct model_master *model, usec wall)
         if (!same_key(t, model, wall, model_slot(OF_SLOTS, slot)))
             return false;
     return true;
+}
+
+static long long length_of_queue(struct test *t, int slot)
+{
+    return real_integer(t->context, "ZCARD redlock:queue:" SLOT_PREFIX "%d:name:%d", slot,
+                        OF_SLOTS);
+}
+
+/* The real one keeps a larger number also for waiters that are dead. */
+static bool may_keep(struct test *t, unsigned real, unsigned model)
+{
+    long long waiting = 0;
+    for (unsigned slot = model; slot < real; slot++)
+        waiting += length_of_queue(t, (int)slot);
+    return waiting > 0;
+}
+
+/* How many slots the name is said to have, and for how long. */
+static bool same_number(struct test *t, struct model_master *model)
+{
+    struct model_number *number = &model->data.permits[OF_SLOTS];
+    int64_t expires = real_integer(t->context, "PEXPIRETIME redlock:permits:name:%d", OF_SLOTS);
+    redisReply *value = real_ask(t->context, "GET redlock:permits:name:%d", OF_SLOTS);
+    unsigned real = value->str ? (unsigned)strtoul(value->str, NULL, 10) : 0;
+    freeReplyObject(value);
+    if (!real) /* expired since, or all along */
+        return number->expires_ms <= time_now(t) / 1000;
+    if (real != number->permits && !may_keep(t, real, number->permits))
+        return false;
+    bool same = llabs(number->expires_ms - expires) <= 1;
+    *number = (struct model_number){real, expires};
+    return same;
 }
 
 static bool same_said(struct test *t, struct model_master *copy, const struct model_call *call,
@@ -479,12 +512,6 @@ static bool same_said(struct test *t, struct model_master *copy, const struct mo
         return false;
     t->model = *copy;
     return true;
-}
-
-static long long length_of_queue(struct test *t, int slot)
-{
-    return real_integer(t->context, "ZCARD redlock:queue:" SLOT_PREFIX "%d:name:%d", slot,
-                        OF_SLOTS);
 }
 
 /* The real one counts the dead behind the first: the model's line may be too long for it. */
@@ -529,6 +556,8 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
         return false;
     bool is_slot = call->count && model_is_slot(call->names[0]);
     if (is_slot && hands_over && !same_slots(t, &copy, wall))
+        return false;
+    if (is_slot && !same_number(t, &copy))
         return false;
     for (unsigned name = 0; hands_over && !is_slot && name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))
@@ -615,7 +644,7 @@ static bool ends_just_then(const struct model_data *data, unsigned name, usec be
 
 static bool slot_ends_just_then(const struct test *t, usec before, usec after)
 {
-    bool any = false;
+    bool any = is_between(t->model.data.permits[OF_SLOTS].expires_ms, before, after);
     for (unsigned slot = 0; slot < MODEL_PERMITS; slot++)
         any |= ends_just_then(&t->model.data, model_slot(OF_SLOTS, slot), before, after);
     return any;
@@ -1047,11 +1076,11 @@ static void delete_by_hand(struct test *t)
             t->model.data.readers[i].value = 0;
 }
 
-/* As an hour in which nobody asked would have it. */
+/* By somebody else. */
 static void forget_permits(struct test *t)
 {
     (void)real_integer(t->context, "DEL redlock:permits:name:1");
-    t->model.data.permits[OF_SLOTS] = 0;
+    t->model.data.permits[OF_SLOTS] = (struct model_number){0};
 }
 
 /* Hello puts the clock above all proposals: it has to be behind them for any to count. */

@@ -358,12 +358,6 @@ static bool give_to_first(struct model_master *master, usec wall, unsigned name,
 
 /* ---- slots -------------------------------------------------------------------------- */
 
-static void learn_permits(struct model_master *master, unsigned like, unsigned permits)
-{
-    unsigned *known = &master->data.permits[model_slot_name(like)];
-    *known = permits > *known ? permits : *known;
-}
-
 /* The slot `steps` on from this one, on the ring of all. */
 static unsigned slot_at(unsigned slot, unsigned permits, unsigned steps)
 {
@@ -416,6 +410,52 @@ static int16_t youngest_slot(const struct model_master *master, usec wall,
         youngest = (int16_t)slot;
     }
     return youngest;
+}
+
+static unsigned known_permits(const struct model_master *master, usec wall, unsigned name)
+{
+    const struct model_number *number = &master->data.permits[name];
+    return wall / 1000 > number->expires_ms ? 0 : number->permits;
+}
+
+/* A slot from `permits` on is held or waited for. */
+static bool more_are_in_use(struct model_master *master, usec wall, unsigned like, unsigned permits)
+{
+    unsigned known = known_permits(master, wall, model_slot_name(like));
+    for (unsigned slot = permits; slot < known; slot++)
+        if (look_up(master, wall, model_slot(model_slot_name(like), slot))->value ||
+            first_of(master, wall, like, slot))
+            return true;
+    return false;
+}
+
+/* A slot may be held for `lasts` ms; as in most_slots.lua. */
+static void learn_permits(struct model_master *master, usec wall, unsigned like, unsigned permits,
+                          int64_t lasts)
+{
+    struct model_number *number = &master->data.permits[model_slot_name(like)];
+    unsigned known = known_permits(master, wall, model_slot_name(like));
+    int64_t left = known ? number->expires_ms - wall / 1000 : -2;
+    bool is_short = 2 * left < 3 * lasts;
+    if (known >= permits && !is_short)
+        return;
+    if (!more_are_in_use(master, wall, like, permits))
+        number->permits = permits;
+    number->expires_ms = wall / 1000 + larger(2 * lasts, left);
+}
+
+/* As in renew_slot.lua: of a slot that is held. */
+static void keep_permits(struct model_master *master, usec wall, unsigned slot, int64_t ttl_ms)
+{
+    struct model_number *number = &master->data.permits[model_slot_name(slot)];
+    unsigned known = known_permits(master, wall, model_slot_name(slot));
+    int64_t left = known ? number->expires_ms - wall / 1000 : -2;
+    if (known <= model_slot_number(slot)) {
+        number->permits = model_slot_number(slot) + 1;
+        left = larger(2 * time_to_live(look_up(master, wall, slot), wall), left);
+    } else if (2 * left < 3 * ttl_ms)
+        left = 2 * ttl_ms;
+    number->expires_ms = wall / 1000 + left;
 }
 
 static unsigned length_of_queue(const struct model_master *master, usec wall, unsigned name)
@@ -488,7 +528,7 @@ static const struct model_waiter *next_for_any(const struct model_master *master
 static void give_hint(struct model_master *master, usec wall, unsigned slot,
                       struct model_answer *answer)
 {
-    unsigned known = master->data.permits[model_slot_name(slot)];
+    unsigned known = known_permits(master, wall, model_slot_name(slot));
     const struct model_waiter *first = first_for_any(master, wall, slot), *next = first;
     if (look_up(master, wall, slot)->value || !first || model_flaws.gives_no_hints)
         return;
@@ -535,7 +575,7 @@ static enum answer renew(struct model_master *master, usec wall, const struct mo
         if (were_converted[i])
             hand_over(master, wall, call->names[i], answer);
     if (model_is_slot(call->names[0]) && !model_flaws.renewals_hide_slots)
-        learn_permits(master, call->names[0], model_slot_number(call->names[0]) + 1);
+        keep_permits(master, wall, call->names[0], call->ttl_ms);
     return absent ? ANSWER_HEALED : ANSWER_YES;
 }
 
@@ -665,7 +705,7 @@ static enum answer queue(struct model_master *master, usec wall, const struct mo
     const struct model_waiter *before = find_waiter(master, call->value);
     bool was_there = before && model_waits(master, before, wall, call->names[0]);
     if (model_is_slot(call->names[0]))
-        learn_permits(master, call->names[0], call->permits);
+        learn_permits(master, wall, call->names[0], call->permits, call->ttl_ms);
     if (!clock->h)
         return ANSWER_NO_CLOCK;
     answer->clock = clock->h;
@@ -706,7 +746,7 @@ static enum answer grant(struct model_master *master, usec wall, const struct mo
     bool fenced = call->proposal != 0, passed_over = somebody_waits(master, wall, call);
     bool is_slot = model_is_slot(call->names[0]);
     if (is_slot)
-        learn_permits(master, call->names[0], call->permits);
+        learn_permits(master, wall, call->names[0], call->permits, call->ttl_ms);
     if (!fenced && !call->modes && call->count == 1 && !passed_over &&
         acquire(master, wall, call) == ANSWER_YES)
         return ANSWER_YES;
@@ -800,7 +840,7 @@ static enum answer raise_clock(struct model_master *master, usec wall,
 static bool tells_of_slots(struct model_master *master, usec wall, unsigned name,
                            struct model_answer *answer)
 {
-    unsigned permits = name < MODEL_NAMES ? master->data.permits[name] : 0;
+    unsigned permits = name < MODEL_NAMES ? known_permits(master, wall, name) : 0;
     int64_t left = -2;
     unsigned held = 0;
     for (unsigned slot = permits; slot-- > 0;) {

@@ -169,6 +169,12 @@ struct model_agree {
     } told[MODEL_LISTS];
 };
 
+/* How many slots a name is said to have. */
+struct model_number {
+    unsigned permits;
+    int64_t expires_ms;
+};
+
 /* The data that a restart keeps or loses. */
 struct model_data {
     struct model_key keys[MODEL_KEYS];
@@ -177,7 +183,7 @@ struct model_data {
     struct model_reader readers[MODEL_READERS];
     unsigned readers_used;
     struct model_mark marks[MODEL_MARKS];
-    unsigned permits[MODEL_NAMES]; /* how many slots each name is said to have */
+    struct model_number permits[MODEL_NAMES];
     struct model_said said[MODEL_SLOTS_AT];
     struct model_observer observers[MODEL_OBSERVERS];
     struct model_barrier barriers[MODEL_BARRIERS];

@@ -17,15 +17,16 @@ if not value then
 elseif redis.call('pttl', slot) < ttl then
     redis.call('pexpire', slot, ARGV[2])
 end
+-- As in most_slots.lua, above this slot.
 local most = redis.pcall('get', permits)
+local left = most and tonumber(redis.pcall('pttl', permits)) or -2
 if type(most) == 'string' and (tonumber(most) or 0) > tonumber(which) then
-    if redis.pcall('pttl', permits) < ttl then
-        redis.pcall('pexpire', permits, ARGV[2])
+    if left < 1.5 * ttl then
+        redis.pcall('pexpire', permits, string.format('%.0f', 2 * ttl))
     end
 elseif type(most) ~= 'table' then
-    -- As in most_slots.lua: this slot, or another one, may be held for longer than `ttl`.
-    local left = tonumber(redis.pcall('pttl', permits)) or -2
-    local kept = math.max(3600000, redis.call('pttl', slot), left)
+    -- This slot, or another one, may be held for longer than `ttl`.
+    local kept = math.max(2 * redis.call('pttl', slot), left)
     redis.pcall('set', permits, which + 1, 'px', string.format('%.0f', kept))
 end
 return value and 1 or 2
