@@ -5,13 +5,13 @@
 /* Takes all before `end` off the front, or the rest of the text, and `end`. */
 static void take_until(struct slice *text, char end, struct slice *word)
 {
-    *word = (struct slice){text->bytes, 0};
-    while (word->length < text->length && word->bytes[word->length] != end)
-        word->length++;
-    size_t taken = word->length + (word->length < text->length);
-    if (taken) /* no offset of NULL */
-        text->bytes += taken;
-    text->length -= taken;
+    const char *bytes = text->bytes; /* in registers: a byte may be part of any slice */
+    size_t most = text->length, length = 0;
+    while (length < most && bytes[length] != end)
+        length++;
+    size_t taken = length + (length < most);
+    *word = (struct slice){bytes, length};
+    *text = (struct slice){taken ? bytes + taken : bytes, most - taken}; /* no offset of NULL */
 }
 
 static bool take_number(struct slice *line, int64_t least, int64_t most, int64_t *number)
@@ -105,12 +105,13 @@ static bool lists(const struct told_list *list, struct slice address)
     return i < list->masters;
 }
 
-/* Masters sort by their locales, so the order says nothing. */
+/* Masters sort by their locales, so the order says nothing, though it is mostly the same. */
 bool told_lists_are_same(const struct told_list *a, const struct told_list *b)
 {
     bool same = a->masters == b->masters && a->quorum == b->quorum && a->spare == b->spare &&
                 a->max_ttl_ms == b->max_ttl_ms;
     for (unsigned i = 0; same && i < a->masters; i++)
-        same = lists(b, a->processes[i].address);
+        same = slices_are_same(b->processes[i].address, a->processes[i].address) ||
+               lists(b, a->processes[i].address);
     return same;
 }

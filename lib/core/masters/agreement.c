@@ -312,9 +312,11 @@ bool agreement_unlike(const struct engine *e, struct told_list *list)
     for (unsigned i = 0; i < e->config.masters; i++) {
         struct slice text = agreement_text(e, i);
         while (told_list_next(&text, &other.list)) {
+            if (other.list.place == '=' || !asks_for_more(&other.list, list))
+                continue;
             other = (struct other){.list = other.list};
             gather(e, &other);
-            if (is_unlike(e, &other) && asks_for_more(&other.list, list))
+            if (is_unlike(e, &other))
                 *list = other.list;
         }
     }
