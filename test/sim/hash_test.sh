@@ -25,18 +25,16 @@ for file in "$source"/lib/client/*.c "$source"/test/sim/*.c; do
     esac
 done
 read -ra sodium <<<"$(pkg-config --cflags --libs libsodium)"
-# The simulator under test is gcc's at -O2.
-for made in 'gcc -O0' 'clang -O1'; do
-    read -r compiler level <<<"$made"
-    command -v "$compiler" >/dev/null || continue
-    "$compiler" -std=gnu11 "$level" -include "$source/test/sim/turns.h" -I"$source/include" \
-        -I"$source/lib/client" -I"$source/lib/settings" -I"$source/lib/io" -I"$source/lib/wire" \
-        -I"$source/lib/core" \
-        -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
-    got=$(hash_of "$scratch/sim")
-    printf '%s: %s\n' "$made" "$got"
-    if [[ $got != "$want" ]]; then
-        printf 'the simulator under test: %s\n' "$want" >&2
-        exit 1
-    fi
-done
+# The simulator under test is gcc's at -O2.  One of another compiler differs from it in both ways.
+compiler=clang
+command -v clang >/dev/null || compiler=gcc
+"$compiler" -std=gnu11 -O0 -include "$source/test/sim/turns.h" -I"$source/include" \
+    -I"$source/lib/client" -I"$source/lib/settings" -I"$source/lib/io" -I"$source/lib/wire" \
+    -I"$source/lib/core" \
+    -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
+got=$(hash_of "$scratch/sim")
+printf '%s -O0: %s\n' "$compiler" "$got"
+if [[ $got != "$want" ]]; then
+    printf 'the simulator under test: %s\n' "$want" >&2
+    exit 1
+fi
