@@ -184,27 +184,6 @@ static void begin_alone(void)
 
 /* ---- by numbers and addresses ------------------------------------------------------------ */
 
-CASE_HERE(three_of_five_are_known_at_once)
-{
-    begin_greeted(5, 0);
-    tell(1, '<', "123", 0);
-    assert_int_equal(client(), WAITS); /* the four others may say that ours was first */
-    tell(2, '<', "123", 0);
-    assert_int_equal(client(), WAITS);
-    tell(3, '<', "123", 0);
-    assert_int_equal(client(), REFUSED);
-}
-
-CASE_HERE(the_first_of_the_two_goes_on)
-{
-    begin_greeted(5, 0);
-    tell(1, '>', "123", 0);
-    assert_int_equal(client(), GOES_ON);
-    tell(2, '>', "123", 0);
-    tell(3, '>', "123", 0);
-    assert_int_equal(client(), GOES_ON);
-}
-
 /* Ours and theirs by their servers, and whether any two quorums of theirs meet. */
 static const struct {
     const char *ours, *theirs;
@@ -473,16 +452,6 @@ CASE_HERE(no_age_overflows)
 
 /* ---- whose list goes ---------------------------------------------------------------------- */
 
-CASE_HERE(most_words_decide)
-{
-    begin_greeted(5, 0);
-    tell(1, '<', "123", 0); /* it has restarted, say */
-    tell(2, '>', "123", 0);
-    assert_int_equal(client(), WAITS);
-    tell(3, '>', "123", 0);
-    assert_int_equal(client(), GOES_ON);
-}
-
 CASE_HERE(a_common_master_that_tells_nothing_is_for_us)
 {
     begin_greeted(5, 0);
@@ -511,18 +480,6 @@ CASE_HERE(a_common_master_is_known_by_its_process)
     tell(1, '<', "78", 0);
     tell_nothing_from(2, 5);
     assert_int_equal(client(), GOES_ON);
-}
-
-CASE_HERE(a_master_that_is_down_is_not_waited_for)
-{
-    begin(5, 0);
-    greet(1);
-    tell(1, '<', "123", 0);
-    for (unsigned i = 2; i <= 4; i++) {
-        assert_int_equal(client(), WAITS);
-        fake_lose(&fake, i - 1, "refused");
-    }
-    assert_int_equal(client(), REFUSED); /* the last one can only be one word for us */
 }
 
 /* ---- liars ---------------------------------------------------------------------------------- */
@@ -579,14 +536,6 @@ CASE_HERE(a_master_without_its_script_is_not_asked_for_ever)
     assert_int_equal(fake.masters[0].count, 0);
 }
 
-/* A master that cannot remember agrees with everybody. */
-CASE_HERE(an_error_is_a_word)
-{
-    begin_greeted(3, 0);
-    fake_answer(&fake, 0, &(struct reply){.answer = ANSWER_ERROR, .text = slice_of("NOPERM")});
-    assert_int_equal(client(), GOES_ON);
-}
-
 CASE_HERE(no_memory_for_a_word_is_no_word)
 {
     begin_greeted(3, 0);
@@ -613,19 +562,6 @@ CASE_HERE(a_word_counts_for_two_minutes)
     assert_int_equal(client(), GOES_ON);
     fake_advance(&fake, 1);
     assert_int_equal(client(), WAITS);
-}
-
-/* Else it would sleep, say its list to those alone that grant, and be forgotten by the rest. */
-CASE_HERE(all_that_are_up_must_have_a_word)
-{
-    begin_alone();
-    fake_advance(&fake, MS(121000));
-    for (unsigned i = 1; i <= 3; i++) {
-        assert_int_equal(client(), WAITS);
-        answer_hello(i);
-        tell_nothing(i);
-    }
-    assert_int_equal(client(), GOES_ON);
 }
 
 CASE_HERE(a_connection_takes_its_word_along)
@@ -665,16 +601,6 @@ static void grant_all(void)
         grant(i);
 }
 
-CASE_HERE(a_promise_counts_beside_a_word)
-{
-    begin_alone();
-    struct actor *actor = acquire();
-    grant(1);
-    assert_false(actor->acquired);
-    grant(2);
-    assert_true(actor->acquired);
-}
-
 /* They were given, but this process slept until now. */
 CASE_HERE(a_promise_without_a_word_does_not_count)
 {
@@ -684,57 +610,6 @@ CASE_HERE(a_promise_without_a_word_does_not_count)
     fake.now += MS(111000) + 1;
     grant_all();
     assert_false(actor->acquired);
-}
-
-CASE_HERE(a_promise_does_not_count_while_it_is_open_who_goes_on)
-{
-    begin_greeted(5, 0);
-    struct actor *actor = acquire();
-    tell(1, '<', "123", 0);
-    grant(1);
-    tell(2, '>', "123", 0);
-    grant(2);
-    tell_nothing(4);
-    grant(4);
-    tell_nothing(5);
-    grant(5);
-    assert_int_equal(client(), WAITS);
-    assert_false(actor->acquired);
-}
-
-/* Before the words nobody knows of another list, so grants are asked for; behind them none is. */
-CASE_HERE(nothing_is_asked_while_it_is_open_who_goes_on)
-{
-    begin_greeted(5, 0);
-    tell(1, '<', "123", 0);
-    struct actor *actor = acquire();
-    tell_nothing(4);
-    tell_nothing(5);
-    tell(2, '>', "123", 0);
-    for (unsigned i = 1; i <= 5; i++)
-        assert_int_equal(fake.masters[i - 1].count, i == 3);
-    tell(3, '>', "123", 0);
-    for (unsigned i = 1; i <= 3; i++)
-        grant(i);
-    assert_true(actor->acquired);
-}
-
-CASE_HERE(an_acquire_without_wait_waits_for_the_words)
-{
-    static const struct terms at_once = {.ttl = MS(30000), .margin = MS(500)};
-    begin_greeted(5, 0);
-    struct actor *actor = acquire_for(&at_once);
-    tell(1, '<', "123", 0);
-    grant(1);
-    for (unsigned i = 4; i <= 5; i++) {
-        tell_nothing(i);
-        grant(i);
-    }
-    fake_advance(&fake, MS(100));
-    assert_false(actor->ended);
-    tell(2, '<', "123", 0);
-    assert_true(actor->ended);
-    fake_flush(&fake);
 }
 
 CASE_HERE(a_refused_client_ends_its_acquires)
@@ -867,11 +742,12 @@ CASE_HERE(a_lease_that_is_kept_keeps_its_list)
     assert_int_not_equal(fake.engine.agree.says, -1);
 }
 
-static void begin_with(bool looks_only, const char *fleet)
+/* ---- who only looks --------------------------------------------------------------------- */
+
+static void begin_looking(void)
 {
     struct engine_config config = config_of(3, 0);
-    config.looks_only = looks_only;
-    config.fleet = fleet;
+    config.looks_only = true;
     fake_init(&fake);
     fake.silent = true;
     for (unsigned i = 0; i < 3; i++)
@@ -880,18 +756,9 @@ static void begin_with(bool looks_only, const char *fleet)
     greet_all();
 }
 
-CASE_HERE(without_a_fleet_nothing_is_said)
-{
-    begin_with(false, NULL);
-    assert_int_equal(fake.masters[0].count, 0);
-    assert_true(agreement_holds(&fake.engine, 0));
-}
-
-/* ---- who only looks --------------------------------------------------------------------- */
-
 CASE_HERE(who_looks_says_nothing)
 {
-    begin_with(true, "fleet");
+    begin_looking();
     assert_int_equal(asked_first(1), REQUEST_AGREE);
     assert_int_equal(fake.engine.agree.says, 0);
     tell_all('<', "12", 0); /* the lists that it sees refuse nothing */
@@ -905,7 +772,7 @@ CASE_HERE(who_looks_says_nothing)
 static bool meet(const char *ours, const char *theirs, unsigned spare, const char *told_by)
 {
     struct list_in_use found[LISTS_IN_USE_MOST];
-    begin_with(true, "fleet");
+    begin_looking();
     for (unsigned i = 1; i <= 3; i++) {
         open_word();
         if (strchr(told_by, '0' + (int)i)) {
@@ -952,7 +819,7 @@ CASE_WITH(who_looks_compares_processes, know_nothing, know_nothing)
 CASE_HERE(who_looks_adds_up_what_masters_tell)
 {
     struct list_in_use found[LISTS_IN_USE_MOST];
-    begin_with(true, "fleet");
+    begin_looking();
     open_word();
     put("< 5000000 3000000 2 2 0 30000 3 late\n");
     for (unsigned i = 1; i <= 3; i++)
