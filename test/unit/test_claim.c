@@ -1,6 +1,5 @@
 /* A claim that runs out of room: of memory for its deadline, and of bits to count what is in
- * flight.  And its token, as a text; its mode; one that nobody has asked for yet; the shell's view
- * of its lease. */
+ * flight.  And its mode; one that nobody has asked for yet; the shell's view of its lease. */
 #include "core_world.h"
 
 #include <stdio.h>
@@ -51,16 +50,6 @@ static const struct claim *release_starving(void)
     return claim;
 }
 
-CORE_TEST(test_gets_a_deadline_later)
-{
-    const struct claim *claim = release_starving();
-    fake_advance(&fake, MS(150));
-    assert_false(claim->timed);
-    fake_advance(&fake, MS(100));
-    assert_true(claim->timed);
-    assert_int_equal(engine_owed(&fake.engine), 1);
-}
-
 /* Other reasons to wake the engine. */
 CORE_TEST(test_is_looked_at_in_its_time)
 {
@@ -70,30 +59,6 @@ CORE_TEST(test_is_looked_at_in_its_time)
     assert_false(claim->timed);
     fake_advance(&fake, MS(100));
     assert_true(claim->timed);
-}
-
-CORE_TEST(test_is_not_put_off_by_others)
-{
-    const struct claim *claim = release_starving();
-    fake_advance(&fake, MS(150));
-    fake.countdown = 1;
-    fake_call(&fake, fake_actor(&fake, "B0"), EVENT_ABANDON, 0);
-    assert_int_equal(fake.countdown, 0); /* nor was there memory for that one */
-    assert_false(claim->timed);
-    fake_advance(&fake, MS(100));
-    assert_true(claim->timed);
-}
-
-CORE_TEST(test_its_token_is_a_text)
-{
-    char token[TOKEN_MAX + 1];
-    memset(token, 'x', sizeof token);
-    claim_token(&fake.engine, core_make("B", "other", &(struct terms){.ttl = TTL})->core.claim,
-                token);
-    assert_string_equal(token, ""); /* it has none yet */
-    memset(token, 'x', sizeof token);
-    claim_token(&fake.engine, acquire()->core.claim, token);
-    assert_int_equal(strlen(token), TOKEN_TEXT);
 }
 
 CORE_TEST(test_is_written_off_without_a_deadline)
@@ -126,18 +91,6 @@ static struct lease *renew_unanswered(unsigned times)
     return &actor->core;
 }
 
-CORE_TEST(test_is_not_looked_at_with_a_deadline)
-{
-    struct actor *actor = acquire();
-    const struct claim *claim = actor->core.claim;
-    fake_lose(&fake, 2, "broken pipe");
-    fake_call(&fake, actor, EVENT_RELEASE, 0);
-    assert_true(claim->timed);
-    assert_int_equal(fake.engine.look_at, 0);
-    for (unsigned i = 0; i < 2; i++)
-        answer(i, ANSWER_YES);
-}
-
 /* A push may carry any text. */
 CORE_TEST(test_is_found_by_a_whole_token)
 {
@@ -147,13 +100,6 @@ CORE_TEST(test_is_found_by_a_whole_token)
     claim_token(&fake.engine, claim, token);
     assert_ptr_equal(claim_enqueued(&fake.engine, (struct slice){token, TOKEN_TEXT}), claim);
     assert_null(claim_enqueued(&fake.engine, (struct slice){token, TOKEN_TEXT - 1}));
-}
-
-CORE_TEST(test_counts_what_is_in_flight)
-{
-    struct lease *lease = renew_unanswered(SETTING_MANY - 1);
-    assert_int_equal(lease->claim->at[2].setting, 0);
-    assert_int_equal(lease->claim->at[2].presence, ABSENT);
 }
 
 CORE_TEST(test_too_many_in_flight_are_never_absent)
