@@ -189,6 +189,8 @@ TEST(a_short_lease_keeps_the_number)
 {
     assert_int_equal(grant_slot_for(2 * HOUR, 0, "a", 2), ANSWER_YES);
     assert_int_equal(grant_slot_for(10000, 1, "b", 2), ANSWER_YES);
+    assert_int_equal(grant_slot_for(10000, 2, "c", 4), ANSWER_YES); /* stores a larger number */
+    assert_holder("redlock:permits:pool", "4");
     assert_true(NUMBER_LEFT > 2 * HOUR);
     TELL("SET redlock:permits:pool 1 PX 7200000");
     assert_int_equal(renew_slot(1, "b", 10000), ANSWER_YES); /* of the larger number */
