@@ -769,7 +769,8 @@ CASE_HERE(who_looks_says_nothing)
 }
 
 /* Two lists of others: told both by these masters, of which the rest tells nothing. */
-static bool meet(const char *ours, const char *theirs, unsigned spare, const char *told_by)
+static bool meet_of(const char *ours, unsigned spare, const char *theirs, unsigned their_spare,
+                    const char *told_by)
 {
     struct list_in_use found[LISTS_IN_USE_MOST];
     begin_looking();
@@ -777,7 +778,7 @@ static bool meet(const char *ours, const char *theirs, unsigned spare, const cha
         open_word();
         if (strchr(told_by, '0' + (int)i)) {
             put_list('<', ours, spare);
-            put_list('=', theirs, spare);
+            put_list('=', theirs, their_spare);
         }
         answer_word(i);
     }
@@ -789,6 +790,11 @@ static bool meet(const char *ours, const char *theirs, unsigned spare, const cha
     assert_int_equal(found[1].unsafe, unsafe);
     core_tear_down(NULL);
     return !unsafe;
+}
+
+static bool meet(const char *ours, const char *theirs, unsigned spare, const char *told_by)
+{
+    return meet_of(ours, spare, theirs, spare, told_by);
 }
 
 CASE_WITH(who_looks_compares_any_two_lists, know_nothing, know_nothing)
@@ -813,6 +819,15 @@ CASE_WITH(who_looks_compares_processes, know_nothing, know_nothing)
     assert_true(meet("12345", "12346", 0, "1"));
     known[6].since = -1;
     assert_true(meet("12345", "12346", 0, "1"));
+}
+
+/* With one liar the quorums meet, and only the clients of the other list are refused. */
+CASE_WITH(who_looks_shows_a_list_that_only_one_side_refuses, know_nothing, know_nothing)
+{
+    for (unsigned i = 1; i <= 6; i++)
+        known[i] = (struct known){MS(200000), MS(60000), 0};
+    assert_false(meet_of("12345", 1, "126", 0, "1"));
+    assert_false(meet_of("126", 0, "12345", 1, "1"));
 }
 
 /* A list that one master tells, and another list that another one tells. */
