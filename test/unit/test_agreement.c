@@ -405,7 +405,8 @@ static enum is beside(const char *second, const char *third)
 CASE_WITH(databases_of_a_server_are_two_masters, know_nothing, know_nothing)
 {
     assert_int_equal(beside("9000 500 run-2 host-2:1", "0 0 - host-3:1"), GOES_ON);
-    assert_int_equal(beside("9000 500 run-2 10.0.0.2:1/1", "0 0 - 10.0.0.3:1/15"), REFUSED);
+    assert_int_equal(beside("9000 500 run-2 10.0.0.2:1/1", "9000 500 run-3 10.0.0.3:1/15"),
+                     REFUSED);
     assert_int_equal(beside("0 0 - unix:/run/2", "0 0 - unix:/run/3"), GOES_ON);
     assert_int_equal(beside("0 0 - unix:/run/2?db=1", "0 0 - unix:/3?db=1"), REFUSED);
     assert_int_equal(beside("0 0 - 2", "0 0 - 3"), GOES_ON); /* no address of ours */
@@ -480,6 +481,12 @@ CASE_HERE(a_common_master_is_known_by_its_process)
     tell(1, '<', "78", 0);
     tell_nothing_from(2, 5);
     assert_int_equal(client(), GOES_ON);
+    core_tear_down(NULL);
+    known[8].run = 8; /* none of ours */
+    begin_greeted(5, 0);
+    tell(1, '<', "78", 0);
+    tell_nothing_from(2, 5);
+    assert_int_equal(client(), REFUSED);
 }
 
 /* ---- liars ---------------------------------------------------------------------------------- */
