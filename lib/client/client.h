@@ -154,6 +154,7 @@ struct redlock {
         unsigned spare;
         int64_t max_ttl_ms;
     } unlike;
+    bool refusal_logged; /* our list may not be used beside another one */
     struct randomness_store random;
     unsigned process; /* the process that opened the client */
 

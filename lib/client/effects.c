@@ -1,5 +1,6 @@
 #include "effects.h"
 
+#include "events.h"
 #include "link.h"
 #include "logins.h"
 #include "nodes.h"
@@ -72,6 +73,7 @@ void effects_emit(void *shell, const struct effect *effect)
         break;
     case EFFECT_LISTS:
         nodes_note_lists(client);
+        event_log_refusal(client);
         break;
     }
 }

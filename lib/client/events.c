@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nodes.h"
+#include "report.h"
 
 /* A look has an outcome, and no event. */
 static redlock_event_kind event_kind(enum outcome_kind outcome)
@@ -308,6 +309,26 @@ static void say_lists(struct words *words, const redlock *client)
         quorum_of(client->masters, client->config.spare), client->masters);
 }
 
+static void say_differs(struct words *words, const redlock *client)
+{
+    add_plain(words, redlock_code_text(REDLOCK_E_DIFFERS));
+    say_lists(words, client);
+}
+
+void event_log_refusal(redlock *client)
+{
+    struct told_list theirs;
+    unsigned teller;
+    bool is_logged = client->refusal_logged;
+    client->refusal_logged = engine_other_list(client->engine, &theirs, &teller);
+    if (is_logged || !client->refusal_logged)
+        return;
+    char text[sizeof client->text] = "";
+    struct words words = {text, sizeof text, 0};
+    say_differs(&words, client);
+    client_log(client, REDLOCK_LOG_ERROR, "%s", text);
+}
+
 /* Readers keep out no reader: a writer did that, which waits, or had the name a moment ago. */
 static void say_not_acquired(struct words *words, const redlock *client, const redlock_lease *lease,
                              redlock_code code)
@@ -316,10 +337,10 @@ static void say_not_acquired(struct words *words, const redlock *client, const r
         lease->reads ? "held by readers, and others came first," : "held by readers";
     if (code == REDLOCK_E_HELD)
         say_holder(words, client, &(struct sharers){.readers = readers});
+    else if (code == REDLOCK_E_DIFFERS)
+        say_differs(words, client);
     else
         add_words(words, "%s", redlock_code_text(code));
-    if (code == REDLOCK_E_DIFFERS)
-        say_lists(words, client);
     if (code == REDLOCK_E_HELD || code == REDLOCK_E_UNAVAILABLE || code == REDLOCK_E_TOO_SLOW)
         say_troubles(words, client);
 }

@@ -22,6 +22,8 @@ struct sharers {
 void event_tell_look(redlock *client, const struct sharers *sharers, redlock_look_result *result);
 /* Says in words how it went; the text belongs to the client, as that of an event does. */
 void event_tell_passage(redlock *client, const struct task *party, redlock_barrier_result *passage);
+/* Logs once that our list is refused: leases are no longer renewed, and no event tells why. */
+void event_log_refusal(redlock *client);
 /* The trouble of each master that has any; the text of `cause` where no master has. */
 void event_readiness(redlock *client, enum cause cause, char *text, size_t size);
 

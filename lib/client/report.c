@@ -25,7 +25,7 @@ void client_log(redlock *client, redlock_level level, const char *format, ...)
 {
     if (!client->on_log || level > client->log_level || client->dying)
         return;
-    char text[400];
+    char text[sizeof client->text];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

@@ -30,12 +30,12 @@ class Lists(ClusterCase):
         more.setdefault("REDLOCK_PREFIX", self.prefix)
         return self.env(REDLOCK_NODES=",".join(uris), REDLOCK_NODES_FILE="", **more)
 
-    def hold(self, env, name="held", masters=6):
+    def hold(self, env, name="held", masters=6, options=()):
         """A client that holds a lease; each of its masters has its list."""
         known = self.known()
         to = open(self.tmp / name, "wb")
         self.addCleanup(to.close)
-        holder = self.spawn("run", "--label", f"label-of-{name}", name, "--", "cat", env=env,
+        holder = self.spawn("run", "--label", f"label-of-{name}", *options, name, "--", "cat", env=env,
                             stdin=subprocess.PIPE, stderr=to)
         until(lambda: sum(self.known()) >= sum(known) + masters, f"its list is known, for {name}")
         key = self.prefix + name
@@ -127,9 +127,10 @@ class Refused(Lists):
                           for told in self.cluster.each_cli("INFO", "server")), "none has just begun")
         holder = self.hold(self.of(1, 2, 3, 4, 5), masters=5)
         other = self.of(1, 2, 3, 4, 6)
-        later = self.hold(other, "later", masters=5)  # nothing is known yet
+        later = self.hold(other, "later", 5, ["--verbose"])  # nothing is known yet
         self.run_once(other, status=0)
         self.assertEqual(later.wait(SAYS_PROCESSES), LOST)
+        self.assertEqual((self.tmp / "later").read_text().count("count on other masters: 127.0.0.1:"), 1)
         for _ in range(20):
             self.run_once(other, status=DIFFERS)
         (self.tmp / "later").unlink()
