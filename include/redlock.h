@@ -166,7 +166,8 @@ struct ev_loop; /* libev's; include <ev.h> to make one */
     X(E_NO_MASTER, MISUSE, "a listed address is not one independent master")                       \
     X(E_OVER, CONTENDED, "the barrier is past this generation")                                    \
     X(E_UNDECIDED, UNAVAILABLE, "it is not known whether the barrier was passed")                  \
-    X(E_DIFFERS, MISUSE, "other clients of the fleet count on other masters")
+    X(E_DIFFERS, MISUSE, "other clients of the fleet count on other masters")                      \
+    X(E_OVERLOAD, UNAVAILABLE, "the masters are behind with what this client asks of them")
 
 typedef enum redlock_code {
 #define REDLOCK_CODE_ENUM(name, class, text) REDLOCK_##name,

@@ -177,19 +177,18 @@ static inline redlock_name redlock_name_of(const char *text)
     return name;
 }
 
-/* Asks for a lease on one name (a C string), or on several at once: all or none, in any order,
- * without duplicates.
+/* Asks for a lease on one name (a C string), or on several different ones: all or none.
  *   The callback gets ACQUIRED or NOT_ACQUIRED, once; after ACQUIRED any number of AT_RISK,
  * HEALTHY, EXTENDED, NOT_EXTENDED, CHANGED, NOT_CHANGED, ANNOUNCED; then LOST, RELEASED, or LOST
  * and, after a redlock_lease_release(), RELEASED.  ACQUIRED comes only if a quorum granted the
  * lease and more than the margin is left, just before the callback.  Codes of NOT_ACQUIRED:
  *   E_HELD         by the last answers of a quorum, another holder or a waiter has a name
  *   E_UNAVAILABLE  too few masters answered; event->votes has the reasons
+ *   E_OVERLOAD     for wait_ms and ttl_ms / 4, masters were behind with what this client asks
  *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   the list leaves no quorum; E_DIFFERS
  *   E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY
- * A callback may acquire again in NOT_ACQUIRED and LOST.  Without wait_ms each E_HELD then costs
- * the masters a round trip, and other codes may come at once, though other watchers of the loop get
- * their turns.  Set wait_ms instead: then the library waits.
+ * A callback may acquire again in NOT_ACQUIRED and LOST.  Better set wait_ms: else each E_HELD
+ * costs the masters a round trip, and other codes may come at once.
  *   `lease` receives the handle, to be freed with redlock_lease_free(); `options` may be NULL.
  * Returns REDLOCK_OK (the outcome follows), or at once E_NAME, E_TTL, E_ARGUMENT, E_MEMORY,
  * E_CLOSED, E_FORKED: then *lease is NULL and no callback comes. */

@@ -102,8 +102,8 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *   E_UNAVAILABLE  too few masters answered without an error: result->votes has why
  *   E_TOO_SLOW     the masters, or this machine, were too late for the lease to be of use
  *   E_CANCELLED    redlock_sync_cancel() was called
- *   E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER, E_NO_MASTER, E_DIFFERS,
- *   E_STATE, E_FORKED, E_MEMORY; and for reentrant leases E_EXPIRED, E_GONE, E_MAX_HOLD
+ *   E_OVERLOAD, E_CLOSED, E_NAME, E_TTL, E_ARGUMENT, E_REPLICA, E_SAME_MASTER, E_NO_MASTER,
+ *   E_DIFFERS, E_STATE, E_FORKED, E_MEMORY; and for reentrant leases E_EXPIRED, E_GONE, E_MAX_HOLD
  *
  * Reentrant leases.  A thread that holds one, and acquires the same names of that client with
  * `reentrant` again (in any order), gets the same handle once more.  No master is asked.

@@ -41,6 +41,7 @@ redlock_code code_of(enum cause cause)
         [CAUSE_SAME_MASTER] = REDLOCK_E_SAME_MASTER,
         [CAUSE_NO_MASTER] = REDLOCK_E_NO_MASTER,
         [CAUSE_DIFFERS] = REDLOCK_E_DIFFERS,
+        [CAUSE_OVERLOAD] = REDLOCK_E_OVERLOAD,
         [CAUSE_OVER] = REDLOCK_E_OVER,
     };
     return codes[cause];
@@ -341,7 +342,7 @@ static void say_not_acquired(struct words *words, const redlock *client, const r
         say_differs(words, client);
     else
         add_words(words, "%s", redlock_code_text(code));
-    if (code == REDLOCK_E_HELD || code == REDLOCK_E_UNAVAILABLE || code == REDLOCK_E_TOO_SLOW)
+    if (code == REDLOCK_E_HELD || redlock_code_class(code) == REDLOCK_CLASS_UNAVAILABLE)
         say_troubles(words, client);
 }
 

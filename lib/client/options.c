@@ -16,7 +16,11 @@
 #define DEFAULT_DRIFT           0.01
 #define DEFAULT_SKEW            1000
 #define DEFAULT_CONNECT_TIMEOUT 1000
-#define LONGEST_TIMEOUT         (INT64_C(3600) * 1000)
+#ifndef BACKLOG /* the simulator has a variable here */
+#define BACKLOG                                                                                    \
+    8192 /* masters answer as many in a fraction of any usual ttl; fewer keep them busy */
+#endif
+#define LONGEST_TIMEOUT (INT64_C(3600) * 1000)
 
 static const struct sized sized_options = SIZED_OPTIONS;
 static const struct sized sized_terms = SIZED_LEASE_OPTIONS;
@@ -76,6 +80,7 @@ static void read_numbers(struct engine_config *config, const redlock_options *o)
     config->skew_ms = or_zero(o->clock_skew_ms, DEFAULT_SKEW);
     config->connect_timeout = MS(or_default(o->connect_timeout_ms, DEFAULT_CONNECT_TIMEOUT));
     config->request_timeout = MS(o->request_timeout_ms);
+    config->backlog = BACKLOG;
     config->trust_restarts = o->restart_policy == REDLOCK_RESTART_TRUST;
     config->strict_order = o->local_turn_ms == REDLOCK_ZERO;
     config->local_turn = MS(or_zero(o->local_turn_ms, 0));

@@ -17,6 +17,7 @@
 #define CLOSE_UNHEARD 1024 /* leases whose releases may be unanswered while closing, */
 #define CLOSE_FAR     4096 /* and where masters are far away */
 #define CLOSE_NEAR    MS(10)
+#define ADMIT_AT_ONCE 64 /* acquires that go on in one step */
 
 /* ---- news of a master ---------------------------------------------------- */
 
@@ -50,6 +51,7 @@ static void after_up(struct engine *e, unsigned master)
 static void after_down(struct engine *e, unsigned master)
 {
     lists_each(e, &e->busy, lease_master_down, master);
+    lists_each(e, &e->throttled, lease_refuse, master);
     tasks_master_down(e, master);
     check_ready(e);
 }
@@ -65,6 +67,7 @@ static void after_replaced(struct engine *e, unsigned master)
 static void after_refused(struct engine *e)
 {
     lists_each(e, &e->busy, lease_refuse, 0);
+    lists_each(e, &e->throttled, lease_refuse, 0);
     tasks_look(e);
     check_ready(e);
 }
@@ -131,6 +134,7 @@ static void close_all(struct engine *e)
     e->closing = true;
     e->close_most = unheard_at_most(e);
     lists_each(e, &e->busy, close_one, 0);
+    lists_each(e, &e->throttled, close_one, 0);
     tasks_close(e);
     subscription_end(e);
     hurry_claims(e);
@@ -309,8 +313,21 @@ static void enter_step(struct engine *e, usec now, struct randomness *random)
     e->random = random;
 }
 
+/* Masters answer in portions too: each makes room for as many as these. */
+static void admit_some(struct engine *e)
+{
+    if (e->now < e->renewals_first) {
+        deadlines_at_latest(&e->deadlines, &e->deadline, e->renewals_first);
+        return;
+    }
+    for (unsigned i = 0; i < ADMIT_AT_ONCE && e->throttled.last && masters_have_room(e); i++)
+        lease_admit(e, e->throttled.last);
+}
+
 static void leave_step(struct engine *e)
 {
+    if (e->throttled.last)
+        admit_some(e);
     check_closed(e);
     ASSERT(e->stepping);
     IF_ASSERTS(e->stepping = false;)
@@ -484,7 +501,8 @@ unsigned engine_count_lists(const struct engine *e)
 
 bool engine_is_busy(const struct engine *e)
 {
-    return e->busy.count || e->held.count || e->abandoned || !e->ready_told || tasks_are_busy(e);
+    return e->busy.count || e->throttled.count || e->held.count || e->abandoned || !e->ready_told ||
+           tasks_are_busy(e);
 }
 
 unsigned engine_owed(const struct engine *e)
@@ -511,8 +529,10 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .sink = *sink,
                          .idle.place = PLACE_IDLE,
                          .busy.place = PLACE_BUSY,
+                         .throttled.place = PLACE_THROTTLED,
                          .held.place = PLACE_HELD,
                          .given_back.slot = -1,
+                         .renewals_first = -NEVER / 2,
                          .oldest_word = NEVER,
                          .say_again_at = NEVER,
                          .words_hold_until = config->fleet && !config->looks_only ? -1 : NEVER,
@@ -520,6 +540,8 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters, config->spare),
                          .max_ttl_ms = config->max_ttl_ms};
+    if (!config->backlog)
+        e->config.backlog = ~0U;
     ASSERT(config->masters > 0 && config->masters <= MASTERS_MAX);
     ASSERT(e->quorum > 0 && e->quorum <= config->masters);
     if (config->label[0])
@@ -543,9 +565,10 @@ void engine_start(struct engine *e, usec now)
 
 struct lease *engine_any_lease(const struct engine *e)
 {
-    struct lease *lease = e->busy.first   ? e->busy.first
-                          : e->held.first ? e->held.first
-                                          : e->idle.first;
+    struct lease *lease = e->busy.first        ? e->busy.first
+                          : e->throttled.first ? e->throttled.first
+                          : e->held.first      ? e->held.first
+                                               : e->idle.first;
     return lease && lease->further ? further_owner(lease) : lease;
 }
 

@@ -370,7 +370,7 @@ const char *fake_cause_name(enum cause cause)
     static const char *const names[] = {"",          "held",      "unavailable", "too slow",
                                         "expired",   "gone",      "max hold",    "cancelled",
                                         "closed",    "no memory", "replica",     "same master",
-                                        "no master", "differs",   "over"};
+                                        "no master", "differs",   "overload",    "over"};
     return names[cause];
 }
 
@@ -860,7 +860,7 @@ static void check_end(struct fake *fake)
     const struct engine *e = &fake->engine;
     if (!fake->closed)
         fake_break(fake, "the engine does not close: %u owed", engine_owed(e));
-    else if (e->busy.count || e->held.count || has_claims_left(e))
+    else if (e->busy.count || e->throttled.count || e->held.count || has_claims_left(e))
         fake_break(fake, "the engine closed with leases or releases left");
     else if (e->tasks)
         fake_break(fake, "the engine closed with a task left");

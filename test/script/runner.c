@@ -14,7 +14,8 @@
  * lease.
  *
  *     masters N [spare F] [max-ttl T] [drift P] [timeout T] [connect-timeout T] [trust] [looks]
- *             [all-answers] [local-turn T] [strict] [fleet] [up]: `up` is `silently connect all`
+ *             [all-answers] [local-turn T] [strict] [fleet] [backlog N] [up]: `up` is `silently
+ *             connect all`
  *     connect WHO [HELLO]      the connection is made and hello answered
  *     connected WHO            only made
  *     reply WHO ANSWER         to the oldest request: yes, healed, held [HOLDER [T]],
@@ -249,6 +250,7 @@ static void do_masters(struct scenario *s, struct words *words)
     config.max_ttl_ms = time_of(s, words, "max-ttl", MS(30000)) / 1000;
     config.connect_timeout = time_of(s, words, "connect-timeout", MS(1000));
     config.request_timeout = time_of(s, words, "timeout", 0);
+    config.backlog = (unsigned)atoi(value_of(words, "backlog"));
     const char *drift = value_of(words, "drift");
     config.drift_ppm = *drift ? (int64_t)(atof(drift) * 1e4 + 0.5) : 10000;
     config.skew_ms = 1000;

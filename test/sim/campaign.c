@@ -13,6 +13,7 @@
 #define FAILURES_SHOWN 5
 
 unsigned calls_a_turn = TURN_USUAL;
+unsigned backlog = BACKLOG_USUAL;
 
 /* ---- a failing run -------------------------------------------------------------- */
 
@@ -46,6 +47,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --ops %u", options->ops);
     if (calls_a_turn != TURN_USUAL)
         printf(" --turn %u", calls_a_turn);
+    if (backlog != BACKLOG_USUAL)
+        printf(" --backlog %u", backlog);
     for (unsigned kind = 0; kind < FAULTS_END; kind++)
         if (options->without & 1U << kind)
             printf(" --without %s", fault_name((enum fault_kind)kind));

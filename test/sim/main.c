@@ -39,6 +39,7 @@ static const char usage[] =
     "  --clients N       1 to 6; default: 2 or 3\n"
     "  --ops N           calls of the users; default: drawn\n"
     "  --turn N          calls about leases that a client carries out in a turn; default: 1,024\n"
+    "  --backlog N       unanswered requests with which a master is behind; default: 8,192\n"
     "  --only RULE       looks at this rule alone (exclusion, orphan, ...)\n"
     "  --catch           says how many seeds it takes to the first violation, and of what\n"
     "  --mutant NAME     with this rule broken\n"
@@ -181,6 +182,8 @@ int main(int argc, char **argv)
             options->ops = (unsigned)number(option, next, 1, 1000000);
         else if (strcmp(option, "--turn") == 0)
             calls_a_turn = (unsigned)number(option, next, 1, 1024);
+        else if (strcmp(option, "--backlog") == 0)
+            backlog = (unsigned)number(option, next, 1, BACKLOG_USUAL);
         else if (strcmp(option, "--profile") == 0)
             profile(&campaign, next);
         else if (strcmp(option, "--without") == 0)

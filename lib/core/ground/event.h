@@ -77,6 +77,7 @@ struct engine_config {
     bool trust_restarts;
     usec connect_timeout;
     usec request_timeout; /* 0: it follows from the round trip */
+    unsigned backlog;     /* unanswered requests of ours with which a master is behind */
     usec local_turn;      /* how long a lease goes on in memory; 0: the times of handover.c */
     bool strict_order;    /* no lease does, and each waiter is enqueued for itself */
     char label[65];       /* "": none */
@@ -493,6 +494,7 @@ enum cause {
     CAUSE_SAME_MASTER,
     CAUSE_NO_MASTER, /* a cluster node, or several servers */
     CAUSE_DIFFERS,   /* other clients of the fleet count on other masters */
+    CAUSE_OVERLOAD,  /* too much was asked of the masters before */
     CAUSE_OVER       /* of a party alone; at most 15: see struct lease */
 };
 

@@ -19,10 +19,10 @@ struct task;
 #define CLAIM_BUCKETS 64
 
 /* The engine's list that a lease is in; see lists.h. */
-enum lease_place { PLACE_NONE, PLACE_IDLE, PLACE_BUSY, PLACE_HELD };
+enum lease_place { PLACE_NONE, PLACE_IDLE, PLACE_BUSY, PLACE_THROTTLED, PLACE_HELD };
 
 struct lease_list {
-    struct lease *first;
+    struct lease *first, *last; /* the last one is there for the longest time */
     uint64_t count;
     enum lease_place place;
 };
@@ -65,7 +65,9 @@ struct engine {
     usec look_at;             /* when those claims are looked at; 0: there are none */
 
     struct deadlines deadlines;
-    struct lease_list busy; /* leases, but no HELD ones, that masters or a timer concern */
+    struct lease_list busy;      /* leases, but no HELD ones, that masters or a timer concern */
+    struct lease_list throttled; /* acquires that wait until the masters catch up */
+    usec renewals_first;         /* renewals were put off: until then no acquire begins */
     struct lease_list held;
     struct lease_list idle;          /* all others */
     struct lease *next_visited;      /* by lists_each() */

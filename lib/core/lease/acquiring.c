@@ -7,6 +7,17 @@
 #define RETRY_LAST     MS(200)
 #define COMPLETE_AFTER MS(50) /* for a lease that was won before all masters were connected */
 
+static void begin_round(struct engine *e, struct lease *lease)
+{
+    struct attempt *attempt = lease->attempt;
+    if (attempt->queue)
+        attempt->queue->drawn_at = e->now;
+    if (lease->terms.fence && attempt->round->kind == REQUEST_GRANT)
+        attempt->round->proposal = logical_propose(e);
+    lease_ask_those_up(e, lease);
+    acquiring_weigh(e, lease);
+}
+
 static void acquire_round(struct engine *e, struct lease *lease)
 {
     lease_become(lease, lease->attached ? LEASE_ATTACHING : LEASE_ASKING);
@@ -15,16 +26,20 @@ static void acquire_round(struct engine *e, struct lease *lease)
     const struct names *names = lease->attempt->names;
     bool needs_script = names_any_shared(names) || names->slot; /* no plain command takes it so */
     bool needs_clock = lease->terms.fence || lease->attempt->wait; /* for a fence or a ticket */
-    if (lease->attempt->queue)
-        lease->attempt->queue->drawn_at = e->now;
     enum request_kind kind = lease->attached               ? REQUEST_RENEW
                              : needs_clock || needs_script ? REQUEST_GRANT
                                                            : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
-    if (lease->terms.fence && kind == REQUEST_GRANT)
-        lease->attempt->round->proposal = logical_propose(e);
-    lease_ask_those_up(e, lease);
-    acquiring_weigh(e, lease);
+    begin_round(e, lease);
+}
+
+void lease_admit(struct engine *e, struct lease *lease)
+{
+    ASSERT(lease->state == LEASE_ASKING && !lease_round(lease)->begun);
+    engine_list(e, &e->busy, lease);
+    lease_reopen_round(e, lease);
+    begin_round(e, lease);
+    lease_schedule(e, lease);
 }
 
 void lease_acquire(struct engine *e, struct lease *lease)
@@ -181,9 +196,17 @@ static bool cause_may_come(const struct engine *e, const struct lease *lease)
            told + round_may_say_yes(lease->attempt->round, lease_masters(e)) >= wanted;
 }
 
+/* It never began: too much was asked before. */
+static bool was_throttled(const struct engine *e, const struct lease *lease)
+{
+    return lease->place == PLACE_THROTTLED && masters_are_behind(e);
+}
+
 static enum cause why_failed(const struct engine *e, const struct lease *lease)
 {
     unsigned most = lease_masters(e) - e->quorum;
+    if (was_throttled(e, lease))
+        return CAUSE_OVERLOAD;
     if (lease->attached)
         return how_many_lost_it(e, lease) > most ? CAUSE_GONE : CAUSE_UNAVAILABLE;
     unsigned granted = round_yes(lease->attempt->round, lease_masters(e));

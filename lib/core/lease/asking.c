@@ -123,20 +123,43 @@ void lease_open_round(struct engine *e, struct lease *lease, enum request_kind k
         await_connection(e, lease, i);
 }
 
+void lease_reopen_round(struct engine *e, struct lease *lease)
+{
+    lease->attempt->round->give_up = e->now + lease_connect_time(e, lease);
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        await_connection(e, lease, i);
+}
+
+/* Masters that answer too late would grant what is not used.  So the lease waits here: as long as
+ * its user waits, and a quarter of its ttl, in which an answer is still of use. */
+static __attribute__((cold, noinline)) void throttle(struct engine *e, struct lease *lease)
+{
+    usec wait = lease_wait_until(lease);
+    lease->attempt->round->give_up = wait == NEVER ? NEVER : wait + lease->terms.ttl / 4;
+    engine_list(e, &e->throttled, lease);
+}
+
 /* Nothing is sent before a quorum can be asked, and it is decided whether others refuse our list.
  * A minority that is held meanwhile would only be in the way of others. */
 void lease_ask_those_up(struct engine *e, struct lease *lease)
 {
-    unsigned can = 0, least = lease_is_acquiring(lease) ? e->quorum : 1;
+    unsigned can = 0, ready = 0, least = lease_is_acquiring(lease) ? e->quorum : 1;
     uint16_t those = 0;
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (lease->attempt->round->ballots[i].state == BALLOT_CONNECTING && may_ask(e, lease, i)) {
             those |= BIT(i);
             can++;
+            ready += master_has_room(e, &e->masters[i]);
         }
     bool may_count = can >= least && !(e->undecided && lease_is_acquiring(lease));
-    if (!lease->attempt->round->begun && !may_count)
+    bool begun = lease->attempt->round->begun;
+    if (!begun && !may_count)
         return;
+    bool is_early = ready < least || e->now < e->renewals_first;
+    if (!begun && is_early && lease->state == LEASE_ASKING) {
+        throttle(e, lease);
+        return;
+    }
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (those & BIT(i))
             lease_ask(e, lease, i, false);

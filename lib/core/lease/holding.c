@@ -2,6 +2,7 @@
 #include "ground/histogram.h"
 
 #define RENEW_SOON_LEAST MS(5)
+#define SELDOM_TTLS      4
 #define RENEW_TOGETHER   64 /* as many leases as make a common wake-up and write worth while */
 
 /* A margin before validity ends. */
@@ -27,9 +28,15 @@ static usec renewal_step(const struct engine *e, usec ttl)
     return most > 0 ? (usec)1 << (63 - __builtin_clzll((uint64_t)most)) : 1;
 }
 
+/* Of late masters were behind with renewals: fewer of them leave room for all else. */
+static bool is_renewed_seldom(const struct engine *e, usec ttl)
+{
+    return e->now < e->renewals_first + SELDOM_TTLS * ttl;
+}
+
 /* A renewal is due 0.3 ttl to ttl/3 after the last one, but before half of the time left until LOST
  * has passed.  The latter is sooner with a large margin, and for a lease that was given or renewed
- * for less than its ttl. */
+ * for less than its ttl; it alone counts where masters were behind. */
 usec holding_renew_when(struct engine *e, const struct lease *lease)
 {
     if (!lease->terms.renew)
@@ -38,7 +45,7 @@ usec holding_renew_when(struct engine *e, const struct lease *lease)
     usec at = e->now + engine_jitter(e, third - third / 10 + step - 1, third);
     usec latest = e->now + (holding_lost_at(lease) - e->now) / 2;
     at -= (at + e->phase) & (step - 1);
-    return at < latest ? at : latest;
+    return at < latest && !is_renewed_seldom(e, lease->terms.ttl) ? at : latest;
 }
 
 static void set_risk(struct engine *e, struct lease *lease, enum risk risk)
@@ -129,6 +136,19 @@ void holding_weigh(struct engine *e, struct lease *lease)
         return;
     judge_health(e, lease);
     holding_put_round_away(e, lease);
+}
+
+/* Masters that are behind would answer it later, and all others too.  So it waits, while a missed
+ * one can still be repeated. */
+bool holding_put_off(struct engine *e, struct lease *lease)
+{
+    usec ttl = lease->terms.ttl, left = holding_lost_at(lease) - e->now;
+    if (left < ttl / 8 * 3 || !masters_are_behind(e))
+        return false;
+    lease->wake_at = e->now + engine_jitter(e, ttl / 32, ttl / 16);
+    if (e->renewals_first < e->now + ttl / 4)
+        e->renewals_first = e->now + ttl / 4;
+    return true;
 }
 
 /* Past max_hold only a downgrade goes on, until a quorum has heard of it. */

@@ -97,7 +97,7 @@ struct lease {
     uint32_t rounds;
     uint64_t causes : CAUSE_BITS *CAUSES_UNTOLD; /* enum cause of untold outcomes */
     uint64_t untold : OUTCOMES;                  /* a bit for each outcome to report */
-    uint64_t place : 2;                          /* enum lease_place */
+    uint64_t place : 3;                          /* enum lease_place */
     uint64_t state : 4;                          /* enum lease_state */
     uint64_t risk : 2;                           /* enum risk */
     uint64_t failing : CAUSE_BITS;               /* enum cause: why the present round has failed */
@@ -193,6 +193,9 @@ void lease_release(struct engine *engine, struct lease *lease);
 /* The user drops the lease; `keep` leaves it on the masters.  Its memory is the shell's again when
  * this returns. */
 void lease_abandon(struct engine *engine, struct lease *lease, bool keep);
+
+/* A throttled acquire goes on: the masters have caught up. */
+void lease_admit(struct engine *engine, struct lease *lease);
 
 void lease_wake(struct engine *engine, struct lease *lease);
 /* Takes an answer about the lease's present claim. */

@@ -103,6 +103,8 @@ void lease_vote_text(struct engine *engine, struct lease *lease, unsigned master
 /* How long an acquire waits for masters that are connecting, or whose words decide. */
 usec lease_connect_time(const struct engine *engine, const struct lease *lease);
 void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
+/* No request of it was sent: it looks again which masters there are. */
+void lease_reopen_round(struct engine *engine, struct lease *lease);
 void lease_ask_those_up(struct engine *engine, struct lease *lease);
 
 /* fencing.c */
@@ -156,6 +158,8 @@ void recording_take(struct engine *engine, struct lease *lease, unsigned master,
 /* holding.c */
 usec holding_lost_at(const struct lease *lease);
 bool holding_is_over(const struct engine *engine, const struct lease *lease);
+/* True if a renewal that is due waits, as masters are behind. */
+bool holding_put_off(struct engine *engine, struct lease *lease);
 usec holding_renew_when(struct engine *engine, const struct lease *lease);
 void holding_renew(struct engine *engine, struct lease *lease);
 /* Asks for a renewal, also past max_hold. */

@@ -11,6 +11,8 @@ static struct lease_list *list_of(struct engine *e, const struct lease *lease)
         return &e->idle;
     case PLACE_BUSY:
         return &e->busy;
+    case PLACE_THROTTLED:
+        return &e->throttled;
     case PLACE_HELD:
         return &e->held;
     case PLACE_NONE:
@@ -37,6 +39,8 @@ void engine_list(struct engine *e, struct lease_list *list, struct lease *lease)
     lease->next = list->first;
     if (list->first)
         list->first->prev = lease;
+    else
+        list->last = lease;
     list->first = lease;
     list->count++;
     lease->place = list->place;
@@ -57,6 +61,8 @@ void engine_unlist(struct engine *e, struct lease *lease)
         list->first = lease->next;
     if (lease->next)
         lease->next->prev = lease->prev;
+    else
+        list->last = lease->prev;
     list->count--;
     if (lease->place == PLACE_HELD)
         count_held(e, lease);

@@ -51,7 +51,7 @@ static void close_held(struct engine *e, struct lease *lease)
 
 static void renew_when_due(struct engine *e, struct lease *lease)
 {
-    if (e->now >= lease->wake_at)
+    if (e->now >= lease->wake_at && !holding_put_off(e, lease))
         holding_renew(e, lease);
 }
 

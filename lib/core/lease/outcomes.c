@@ -37,7 +37,7 @@ void lease_end(struct engine *e, struct lease *lease, enum outcome_kind kind, en
     if (kind == OUTCOME_NOT_ACQUIRED && cause == CAUSE_HELD)
         e->counters.contended++;
     else if (kind == OUTCOME_NOT_ACQUIRED &&
-             (cause == CAUSE_UNAVAILABLE || cause == CAUSE_TOO_SLOW))
+             (cause == CAUSE_UNAVAILABLE || cause == CAUSE_TOO_SLOW || cause == CAUSE_OVERLOAD))
         e->counters.unavailable++;
     lease_add_outcome(e, lease, kind, cause);
 }

@@ -22,7 +22,7 @@ bool agreement_has_word(const struct engine *e, unsigned index)
 /* Something that was asked for under our list may still be relied on. */
 static bool has_anything(const struct engine *e)
 {
-    return e->busy.count || e->held.count || e->abandoned || e->left_behind;
+    return e->busy.count || e->throttled.count || e->held.count || e->abandoned || e->left_behind;
 }
 
 bool agreement_is_over(const struct engine *e)

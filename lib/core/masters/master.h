@@ -48,6 +48,15 @@ bool master_abstains(const struct engine *engine, const struct master *master);
 int64_t master_abstains_ms(const struct engine *engine, const struct master *master);
 /* The master is up and not in quarantine. */
 bool master_may_grant(const struct engine *engine, const struct master *master);
+/* It has answered so much that a new acquire is not in vain. */
+static inline bool master_has_room(const struct engine *engine, const struct master *master)
+{
+    return master->in_flight < engine->config.backlog;
+}
+/* A quorum may grant, and has room. */
+bool masters_have_room(const struct engine *engine);
+/* A quorum is up, and some of it has no room. */
+bool masters_are_behind(const struct engine *engine);
 /* On its way to UP for the first time, or after a connection that worked. */
 bool master_is_connecting(const struct master *master);
 /* The master has answered nothing at all for longer than an answer takes. */
