@@ -541,7 +541,7 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .quorum = quorum_of(config->masters, config->spare),
                          .max_ttl_ms = config->max_ttl_ms};
     if (!config->backlog)
-        e->config.backlog = ~0U;
+        e->config.backlog = ~0U / 2;
     ASSERT(config->masters > 0 && config->masters <= MASTERS_MAX);
     ASSERT(e->quorum > 0 && e->quorum <= config->masters);
     if (config->label[0])

@@ -199,7 +199,7 @@ static bool cause_may_come(const struct engine *e, const struct lease *lease)
 /* It never began: too much was asked before. */
 static bool was_throttled(const struct engine *e, const struct lease *lease)
 {
-    return lease->place == PLACE_THROTTLED && masters_are_behind(e);
+    return lease->place == PLACE_THROTTLED && masters_are_behind(e, e->config.backlog);
 }
 
 static enum cause why_failed(const struct engine *e, const struct lease *lease)

@@ -2,6 +2,7 @@
 #include "ground/histogram.h"
 
 #define RENEW_SOON_LEAST MS(5)
+#define PUT_OFF_MOST     MS(1000)
 #define SELDOM_TTLS      4
 #define RENEW_TOGETHER   64 /* as many leases as make a common wake-up and write worth while */
 
@@ -138,16 +139,17 @@ void holding_weigh(struct engine *e, struct lease *lease)
     holding_put_round_away(e, lease);
 }
 
-/* Masters that are behind would answer it later, and all others too.  So it waits, while a missed
- * one can still be repeated. */
+/* Where renewals alone are more than the masters can do, each waits while a missed one can still be
+ * repeated, and acquires wait for it.  Acquires fill no more than half of this. */
 bool holding_put_off(struct engine *e, struct lease *lease)
 {
     usec ttl = lease->terms.ttl, left = holding_lost_at(lease) - e->now;
-    if (left < ttl / 8 * 3 || !masters_are_behind(e))
+    if (left < ttl / 8 * 3 || !masters_are_behind(e, 2 * e->config.backlog))
         return false;
-    lease->wake_at = e->now + engine_jitter(e, ttl / 32, ttl / 16);
-    if (e->renewals_first < e->now + ttl / 4)
-        e->renewals_first = e->now + ttl / 4;
+    usec later = ttl / 16 < PUT_OFF_MOST ? ttl / 16 : PUT_OFF_MOST;
+    lease->wake_at = e->now + engine_jitter(e, later / 2, later);
+    if (e->renewals_first < e->now + 4 * later)
+        e->renewals_first = e->now + 4 * later;
     return true;
 }
 

@@ -66,12 +66,12 @@ bool masters_have_room(const struct engine *e)
     return ready >= e->quorum;
 }
 
-bool masters_are_behind(const struct engine *e)
+bool masters_are_behind(const struct engine *e, unsigned requests)
 {
     unsigned up = 0, ready = 0;
     for (unsigned i = 0; i < e->config.masters; i++) {
         up += master_is_up(&e->masters[i]);
-        ready += master_is_up(&e->masters[i]) && master_has_room(e, &e->masters[i]);
+        ready += master_is_up(&e->masters[i]) && e->masters[i].in_flight < requests;
     }
     return ready < e->quorum && up >= e->quorum;
 }

@@ -55,8 +55,8 @@ static inline bool master_has_room(const struct engine *engine, const struct mas
 }
 /* A quorum may grant, and has room. */
 bool masters_have_room(const struct engine *engine);
-/* A quorum is up, and some of it has no room. */
-bool masters_are_behind(const struct engine *engine);
+/* A quorum is up, but none that has fewer requests of ours unanswered on each of its masters. */
+bool masters_are_behind(const struct engine *engine, unsigned requests);
 /* On its way to UP for the first time, or after a connection that worked. */
 bool master_is_connecting(const struct master *master);
 /* The master has answered nothing at all for longer than an answer takes. */
