@@ -151,9 +151,8 @@ bool place_prepare_to_pass(struct engine *e, const struct lease *from, struct le
 {
     if (!from->claim || to->terms.fence || to->claim || !shares_place(e, from, to))
         return false;
-    bool passes =
-        from->state == LEASE_QUEUED || (place_is_asked_for(from) && from->attempt->round->begun &&
-                                        from->terms.ttl == to->terms.ttl);
+    bool passes = from->state == LEASE_QUEUED ||
+                  (place_is_asked_for(from) && from->terms.ttl == to->terms.ttl);
     return passes && lease_make_room(e, to);
 }
 
