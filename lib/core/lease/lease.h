@@ -9,7 +9,8 @@
  *   PAUSING      between two tries, enqueued nowhere        ASKING; with a ticket: QUEUED
  *   QUEUED       it is enqueued on the masters              a quorum hands over: GATHERING
  *                                                           its minority is of no use: PAUSING
- *   ASKING       the masters are asked for the names        granted: HELD; a fence: STORING
+ *   ASKING       the masters are asked for the names, or    granted: HELD; a fence: STORING
+ *                are behind, and it waits to ask them
  *   ATTACHING    the lease of a token is renewed            renewed: HELD
  *   GATHERING    handed over: the last grants, for a fence  HELD, STORING, CONFIRMING
  *   STORING      its fence is being stored                  HELD, CONFIRMING

@@ -48,7 +48,7 @@ bool master_abstains(const struct engine *engine, const struct master *master);
 int64_t master_abstains_ms(const struct engine *engine, const struct master *master);
 /* The master is up and not in quarantine. */
 bool master_may_grant(const struct engine *engine, const struct master *master);
-/* It has answered so much that a new acquire is not in vain. */
+/* It is not behind: it answers a new acquire in time. */
 static inline bool master_has_room(const struct engine *engine, const struct master *master)
 {
     return master->in_flight < engine->config.backlog;
