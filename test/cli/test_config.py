@@ -20,6 +20,7 @@ class FileCase:
 
 
 class Settings(FileCase, Case):
+    """Masters are addresses of this host, where nothing listens: `config` looks up names."""
     patience = ()
 
     def shown(self, *arguments, **env):
@@ -38,28 +39,28 @@ class Settings(FileCase, Case):
         self.assertNotIn(SECRET, told.json["text"])
 
     def test_what_goes_before_what(self):
-        path = self.write("master = a:1\nmaster = [::1]:2, rediss://c\nprefix = file:\nspare = 1\n"
-                          "max_ttl = 1m\nlabel = f\ntls_ca = /ca\nmaster = d:1\nfleet = f\n")
+        path = self.write("master = 127.0.0.1:1\nmaster = [::1]:2, rediss://127.0.0.3\nprefix = file:\n"
+                          "spare = 1\nmax_ttl = 1m\nlabel = f\ntls_ca = /ca\nmaster = 127.0.0.4:1\nfleet = f\n")
         shown = self.shown("--config", path)
         self.assertEqual(shown["prefix"], ("file:", f"{path}:3"))
         self.assertEqual(shown["spare"], ("1", f"{path}:4"))
         self.assertEqual(shown["max_ttl"], ("60s", f"{path}:5"))
         self.assertEqual(shown["label"], ("f", f"{path}:6"))
         self.assertEqual(shown["tls_ca"], ("/ca", f"{path}:7"))
-        self.assertEqual(shown["master"], ("d:1", f"{path}:8"))
+        self.assertEqual(shown["master"], ("127.0.0.4:1", f"{path}:8"))
         self.assertEqual(shown["fleet"], ("f", f"{path}:9"))
         env = {"REDLOCK_CONFIG": path, "REDLOCK_PREFIX": "env:", "REDLOCK_SPARE": "0",
                "REDLOCK_MAX_TTL": "2500ms", "REDLOCK_LABEL": "e", "REDLOCK_TLS_CA": "/env",
-               "REDLOCK_NODES": "redis://e", "REDLOCK_FLEET": "e"}
+               "REDLOCK_NODES": "redis://127.0.0.5", "REDLOCK_FLEET": "e"}
         shown = self.shown(**env)
         self.assertEqual({key: value for key, (value, _) in shown.items() if value},
-                         {"master": "redis://e", "prefix": "env:", "spare": "0", "max_ttl": "2500ms",
+                         {"master": "redis://127.0.0.5", "prefix": "env:", "spare": "0", "max_ttl": "2500ms",
                           "fleet": "e", "label": "e", "tls_ca": "/env", "tls_verify": "full"})
         self.assertEqual(shown["max_ttl"][1], "REDLOCK_MAX_TTL")
         shown = self.shown("--prefix", "o:", "--spare", "0", "--max-ttl", "3s", "--label", "o", "--fleet",
-                           "o", "--nodes", "redis://o", **env)
+                           "o", "--nodes", "redis://127.0.0.6", **env)
         self.assertEqual(shown["max_ttl"], ("3s", "--max-ttl"))
-        self.assertEqual(shown["master"], ("redis://o", "--nodes"))
+        self.assertEqual(shown["master"], ("redis://127.0.0.6", "--nodes"))
         self.assertEqual(shown["fleet"], ("o", "--fleet"))
         for key in ("prefix", "fleet", "label"):
             variable = f"REDLOCK_{key.upper()}"
@@ -74,15 +75,15 @@ class Settings(FileCase, Case):
         self.assertEqual(self.shown("--config", "/dev/null", "--prefix", "o:")["fleet"], ("o:", None))
 
     def test_no_password_is_shown(self):
-        path = self.write(f"master = redis://ann:{SECRET}@a:1 redis://:{SECRET}@b:1/2\n"
+        path = self.write(f"master = redis://ann:{SECRET}@127.0.0.1:1 redis://:{SECRET}@127.0.0.2:1/2\n"
                           f"master=unix://:{SECRET}@/s\n")
         for arguments in (["config"], ["config", "--json"], ["-v", "config"]):
             told = self.redlock("--config", path, *arguments, status=0)
             self.assertNotIn(SECRET, told.out + told.err)
-        self.assertIn("redis://***@b:1/2 ", self.redlock("--config", path, "config", status=0).out)
-        listed = self.write(f"redis://:{SECRET}@a:1", "nodes")
+        self.assertIn("redis://***@127.0.0.2:1/2 ", self.redlock("--config", path, "config", status=0).out)
+        listed = self.write(f"redis://:{SECRET}@127.0.0.1:1", "nodes")
         told = self.redlock("--nodes-file", listed, "config", status=0)
-        self.assertIn("a:1 ", told.out)
+        self.assertIn("127.0.0.1:1 ", told.out)
         self.assertNotIn(SECRET, told.out)
 
     def test_wrong_files_say_what_to_write(self):
@@ -119,7 +120,7 @@ class Settings(FileCase, Case):
         self.assertIn("Permission denied", self.redlock("--config", path, "config", status=78).err)
 
     def test_all_may_read_the_password(self):
-        path = self.write(f"master = redis://:{SECRET}@a:1")
+        path = self.write(f"master = redis://:{SECRET}@127.0.0.1:1")
         self.assertEqual(self.redlock("--config", path, "config", status=0).err, "")
         Path(path).chmod(0o644)
         self.assertIn("chmod o-r", self.redlock("--config", path, "config", status=0).err)
