@@ -274,6 +274,37 @@ class Overlap(Case):
             ("one master of many took it", lambda: self.late(fault=evicted, masters=(2, 3, 4)), self.NEXT),
             ("a master took it before", lambda: self.late(fault=("evicting", 400, 420)), self.NEXT)))
 
+    def told_last(self, fences=(9300, 9301), fault=("evicting", 9003, 9005), masters=(1, 2, 3), seen=9003):
+        """Two get it at once, and the one that got it first is told last; where the watcher saw its key."""
+        self.record.keep_to(9000)
+        wish = () if all(fences) else ("unfenced",)
+        self.record.holds("worker-1", 300, 9000, 9020, 9060, fences[0], *wish)
+        self.record.holds("worker-2", 301, 9001, 9010, 9050, fences[1], *wish)
+        if fault:
+            kind, begin, end = fault
+            self.record.fault(kind, "master-1", begin, end)
+        for master in masters:
+            self.record.sees(seen, "a", "t300:worker-1", master=master)
+
+    def test_the_first_is_told_last(self):
+        everywhere, excused = (1, 2, 3, 4), {"overlaps_excused": 1}
+        self.each((
+            ("a key was taken in between", self.told_last, excused),
+            ("without fences", lambda: self.told_last((0, 0)), excused),
+            ("the other one may have been first",
+             lambda: self.told_last((0, 0), ("evicting", 9012, 9015), masters=everywhere), excused),
+            ("it was on more masters", lambda: self.told_last((0, 0), masters=everywhere),
+             ("overlap", "a: t300:worker-1")),
+            ("it came to more masters later", lambda: self.told_last(masters=everywhere, seen=9015), excused),
+            ("a key was taken before it asked", lambda: self.told_last((0, 0), ("evicting", 8990, 8999)),
+             ("overlap", "a: t300:worker-1")),
+            ("their fences are equal", lambda: self.told_last((9300, 9300)), ("fence", "a: t300:worker-1"))))
+
+    def test_a_lower_fence_where_no_key_was_taken(self):
+        self.told_last(fault=None)
+        told = self.judge()
+        self.assertEqual(sorted(it.split(":")[0] for it in told["complaints"]), ["fence", "overlap"])
+
     def test_it_never_gave_it_back(self):
         self.holds_on(600)
         self.record.says("worker-1", 590, "lost", "a", 10, at(590))

@@ -94,9 +94,9 @@ class Keys:
         sighting.last = now
         return sighting
 
-    def masters_with(self, name, token):
+    def masters_with(self, name, token, by):
         return sum(1 for (_master, its), seen in self.seen.items()
-                   if its == name and token in seen
+                   if its == name and token in seen and seen[token].first <= by
                    and seen[token].last == max(it.last for it in seen.values()))
 
     def judge(self, now, master, name, sighting, left):

@@ -18,14 +18,14 @@ def higher(one, other):
 
 
 class Lease:
-    __slots__ = ("lane", "number", "begin", "end", "due", "token", "fence", "key", "is_shared",
+    __slots__ = ("lane", "number", "asked", "begin", "end", "due", "token", "fence", "key", "is_shared",
                  "is_over", "is_lost", "is_judged", "is_excused")
 
     def __init__(self, lane, now, number, until, token, fence):
         self.lane, self.number, self.token, self.fence = lane, number, token, fence
         self.key = lane.place.name  # by which the masters have it
         self.is_shared = lane.is_shared
-        self.begin = now
+        self.asked, self.begin = lane.began, now
         self.end = self.due = max(until, now)  # due: LOST has to be told by then
         self.is_over = False  # released, withdrawn, or its process is gone
         self.is_lost = self.is_judged = False
@@ -66,7 +66,8 @@ class Lane:
 
 class Leases:
     def __init__(self, court, run, faults, permits, masters_with):
-        """masters_with(name, token): the number of masters on which the watcher saw it last."""
+        """masters_with(name, token, by): the number of masters on which the watcher saw it by then, and saw
+        no other since."""
         self.court, self.run, self.faults, self.permits = court, run, faults, permits
         self.masters_with = masters_with
         self.tokens = set()
@@ -192,12 +193,19 @@ class Leases:
             for it in self.faults.all)
 
     def is_taken(self, lease, other):
-        """With plain majorities a lease on a bare one does not survive the loss of a key."""
-        first, second = sorted((lease, other), key=lambda it: it.begin)
-        if self.run.spare or self.masters_with(first.key, first.token) > self.run.quorum:
+        """With plain majorities a lease on a bare one does not survive the loss of a key. The one with the lower
+        fence was granted first, though a slow process may tell it last. Without fences either may have been."""
+        if lease.fence and other.fence:
+            return self.was_taken(*sorted((lease, other), key=lambda it: it.fence))
+        return self.was_taken(lease, other) or self.was_taken(other, lease)
+
+    def was_taken(self, first, second):
+        """From under the first, for the second."""
+        if self.run.spare or self.masters_with(first.key, first.token, second.begin) > self.run.quorum:
             return False
+        since = first.begin if first.begin <= second.begin else first.asked
         return any(it.kind in TAKING and it.begin <= second.begin <= it.end + self.run.ttl
-                   and it.end >= first.begin for it in self.faults.all)
+                   and it.end >= since for it in self.faults.all)
 
     # ---- fences and tokens -------------------------------------------------------------------
 
@@ -212,12 +220,16 @@ class Leases:
             self.court.complain("fence", f"{name.name}: {lease}, {lease.fence} is no fence")
             return
         highest = self.highest_before(name, lease)
-        if highest and lease.fence <= highest.fence and not self.is_told_late(lease):
+        if highest and lease.fence <= highest.fence and not self.comes_late(lease, highest):
             self.court.complain("fence", f"{name.name}: {lease}, fence {lease.fence}, comes "
                                          f"after {highest}, fence {highest.fence}")
         name.highest = higher(name.highest, lease)
         if not lease.is_shared:
             name.highest_writer = higher(name.highest_writer, lease)
+
+    def comes_late(self, lease, highest):
+        """It was granted before, and another got the name before it was told."""
+        return self.is_told_late(lease) or lease.fence < highest.fence and self.is_taken(lease, highest)
 
     @staticmethod
     def highest_before(name, lease):
