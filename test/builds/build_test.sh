@@ -17,12 +17,10 @@ ways() {
     local library='-DREDLOCK_TESTS=OFF -DREDLOCK_TOOLS=OFF'
     local hard=("-DCMAKE_C_FLAGS=${HARDENING//$'\n'/}" "-DCMAKE_EXE_LINKER_FLAGS=$HARD_LINKS"
         "-DCMAKE_SHARED_LINKER_FLAGS=${HARD_LINKS#-pie }")
-    # These two are about other things than optimisation, which takes most of the time.
-    local quick=-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O0
-    way makefiles 'Unix Makefiles' gcc -DREDLOCK_TESTS=OFF $quick
     way flags 'Unix Makefiles' gcc $library "${hard[@]/FLAGS=/FLAGS=-flto=auto }" \
         -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON -DCMAKE_UNITY_BUILD=ON
-    way no-tls Ninja gcc -DREDLOCK_TESTS=OFF -DREDLOCK_TLS=OFF $quick
+    # It is about another thing than optimisation, which takes most of the time.
+    way no-tls 'Unix Makefiles' gcc -DREDLOCK_TESTS=OFF -DREDLOCK_TLS=OFF -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O0
     way clang Ninja clang $library -DCMAKE_C_FLAGS=-flto -DCMAKE_UNITY_BUILD=ON \
         -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
     # The rest takes minutes.
