@@ -667,6 +667,95 @@ CASE_HERE(a_promise_that_does_not_count_ends_the_acquire)
     assert_non_null(strstr(fake.trace.bytes, "differs"));
 }
 
+/* ---- a master that is yet to be heard ---------------------------------------------------- */
+
+/* A quorum has granted, and tells of {1, 2, 3, 4, 6}; 5 is being connected to for the first time.
+ */
+static struct actor *acquire_without_5(char place)
+{
+    begin(5, 0);
+    for (unsigned i = 1; i <= 4; i++)
+        greet(i);
+    fake_advance(&fake, MS(5000));
+    for (unsigned i = 1; i <= 4; i++)
+        tell(i, place, "12346", 0);
+    assert_int_equal(client(), GOES_ON);
+    struct actor *actor = acquire();
+    for (unsigned i = 1; i <= 4; i++)
+        grant(i);
+    return actor;
+}
+
+CASE_HERE(a_quorum_waits_for_a_master_that_may_refuse_the_list)
+{
+    both_are_old();
+    struct actor *actor = acquire_without_5('<');
+    assert_false(actor->acquired);
+    greet(5);
+    assert_false(actor->acquired || actor->ended);
+    fake.silent = false;
+    tell(5, '<', "12346", 0);
+    assert_int_equal(client(), REFUSED);
+    assert_true(actor->ended && !actor->acquired);
+}
+
+CASE_HERE(it_waits_no_longer_than_until_that_master_is_heard)
+{
+    both_are_old();
+    known[6].run = 5;
+    struct actor *actor = acquire_without_5('<');
+    assert_false(actor->acquired);
+    greet(5);
+    assert_true(actor->acquired);
+}
+
+CASE_HERE(nor_than_until_it_is_down)
+{
+    both_are_old();
+    struct actor *actor = acquire_without_5('<');
+    assert_false(actor->acquired);
+    fake_lose(&fake, 4, "refused");
+    assert_true(actor->acquired);
+}
+
+CASE_HERE(nor_than_for_connections)
+{
+    both_are_old();
+    struct actor *actor = acquire_without_5('<');
+    fake_advance(&fake, terms.ttl / 4 - 1);
+    assert_false(actor->acquired);
+    fake_advance(&fake, 1);
+    assert_true(actor->acquired);
+}
+
+CASE_HERE(it_waits_for_no_master_that_decides_nothing)
+{
+    struct actor *actor = acquire_without_5('<'); /* nobody has heard 6 */
+    assert_true(actor->acquired);
+    core_tear_down(NULL);
+    both_are_old();
+    actor = acquire_without_5('>'); /* ours was first */
+    assert_true(actor->acquired);
+    core_tear_down(NULL);
+    known[6] = (struct known){0, 0, 0}; /* it may have followed 5 a moment ago */
+    actor = acquire_without_5('<');
+    assert_true(actor->acquired);
+}
+
+CASE_HERE(nor_for_one_that_is_connected_again)
+{
+    both_are_old();
+    begin_greeted(5, 0);
+    fake_lose(&fake, 4, "reset");
+    fake_advance(&fake, MS(5000));
+    for (unsigned i = 1; i <= 4; i++)
+        tell(i, '<', "12346", 0);
+    struct actor *actor = acquire();
+    for (unsigned i = 1; i <= 4; i++)
+        grant(i);
+    assert_true(actor->acquired);
+}
+
 /* ---- an end of it
  * ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
+#include "masters/agreement.h"
 #include "masters/logical.h"
 #include "ground/histogram.h"
 
@@ -315,9 +316,17 @@ static enum verdict weigh_confirmed(const struct engine *e, const struct lease *
     return is_short && fencing_may_be_confirmed(e, lease) ? VERDICT_PENDING : VERDICT_WON;
 }
 
+/* A master that is yet to be heard may show that others refuse our list. */
+static bool awaits_masters(const struct engine *e, const struct lease *lease)
+{
+    return agreement_may_turn(e) && round_undecided(lease->attempt->round, lease_masters(e));
+}
+
 void acquiring_weigh(struct engine *e, struct lease *lease)
 {
     enum verdict verdict = round_verdict(lease->attempt->round, lease_masters(e), e->quorum);
+    if (verdict == VERDICT_WON && awaits_masters(e, lease))
+        return;
     if (verdict == VERDICT_WON && lease->terms.fence)
         verdict =
             lease->state == LEASE_CONFIRMING ? weigh_confirmed(e, lease) : fencing_weigh(e, lease);

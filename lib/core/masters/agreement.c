@@ -148,6 +148,7 @@ struct slice agreement_text(const struct engine *e, unsigned index)
 /* One other list, by the words of all masters. */
 struct other {
     struct told_list list;
+    bool foresees;                     /* see side_of_ours() */
     unsigned teller;                   /* the first of the masters that tell it */
     unsigned unsafe, before, behind;   /* the number of words that say so of it */
     uint16_t told;                     /* by these masters */
@@ -180,7 +181,8 @@ static void note_named(const struct engine *e, struct other *other, const struct
 static void add_word_on(const struct engine *e, struct other *other, unsigned teller,
                         const struct told_list *list)
 {
-    struct side ours = side_of_ours(e), theirs = side_of_theirs(list, &e->masters[teller].word);
+    struct side ours = side_of_ours(e, other->foresees),
+                theirs = side_of_theirs(list, &e->masters[teller].word);
     other->told |= (uint16_t)(1U << teller);
     other->unsafe += sides_may_not_meet(&ours, &theirs);
     other->before += list->place == '<';
@@ -248,7 +250,7 @@ static bool was_judged(const struct engine *e, unsigned index, const struct told
 }
 
 /* The worst judgement for any other list. */
-static enum judgement judge_all(const struct engine *e, struct other *worst)
+static enum judgement judge_all(const struct engine *e, bool foresees, struct other *worst)
 {
     enum judgement is = MAY_GO_ON;
     struct other other = {0};
@@ -257,7 +259,7 @@ static enum judgement judge_all(const struct engine *e, struct other *worst)
         while (told_list_next(&text, &other.list)) {
             if (other.list.place == '=' || was_judged(e, i, &other.list))
                 continue;
-            other = (struct other){.list = other.list, .teller = i};
+            other = (struct other){.list = other.list, .foresees = foresees, .teller = i};
             gather(e, &other);
             enum judgement its = judge(e, &other);
             if (its <= is)
@@ -272,7 +274,7 @@ static enum judgement judge_all(const struct engine *e, struct other *worst)
 bool agreement_judge(struct engine *e)
 {
     struct other worst;
-    enum judgement is = e->config.looks_only ? MAY_GO_ON : judge_all(e, &worst);
+    enum judgement is = e->config.looks_only ? MAY_GO_ON : judge_all(e, false, &worst);
     bool differed = e->differs;
     e->differs = is == MUST_GO;
     e->undecided = is == UNDECIDED;
@@ -283,10 +285,16 @@ bool agreement_judge(struct engine *e)
     return true;
 }
 
+bool agreement_may_turn_on_looking(const struct engine *e)
+{
+    struct other worst;
+    return judge_all(e, true, &worst) != MAY_GO_ON;
+}
+
 bool agreement_other(const struct engine *e, struct told_list *list, unsigned *master)
 {
     struct other worst;
-    if (!e->differs || judge_all(e, &worst) != MUST_GO)
+    if (!e->differs || judge_all(e, false, &worst) != MUST_GO)
         return false;
     *list = worst.list;
     *master = worst.teller;
@@ -330,5 +338,5 @@ bool agreement_holds_on_looking(const struct engine *e, unsigned master)
     if (e->differs || !e->masters[master].word.sent_at || e->oldest_word < e->now - WORD_LASTS)
         return false;
     struct other worst; /* any answer since may have shown that two masters are not the same */
-    return !e->in_question || judge_all(e, &worst) == MAY_GO_ON;
+    return !e->in_question || judge_all(e, false, &worst) == MAY_GO_ON;
 }

@@ -42,6 +42,14 @@ static inline bool agreement_holds(const struct engine *engine, unsigned master)
 {
     return agreement_is_sure(engine) || agreement_holds_on_looking(engine, master);
 }
+bool agreement_may_turn_on_looking(const struct engine *engine);
+
+/* Our list may not be used; or masters that are being connected to for the first time may show so.
+ * Each win asks this. */
+static inline bool agreement_may_turn(const struct engine *engine)
+{
+    return engine->in_question && agreement_may_turn_on_looking(engine);
+}
 /* The list for which ours is refused, and the master that tells it; false: ours is not refused. */
 bool agreement_other(const struct engine *engine, struct told_list *list, unsigned *master);
 /* The list of others with our masters but other spare votes, or another max_ttl; of several that

@@ -24,7 +24,8 @@ struct side {
 
 /* The keys of one are those of the other, if both are addresses of one server. */
 bool sides_share_database(struct slice address, struct slice other);
-struct side side_of_ours(const struct engine *engine);
+/* `foresees`: masters that are being connected to for the first time look unlike all others. */
+struct side side_of_ours(const struct engine *engine, bool foresees);
 /* Of a list that a word tells. */
 struct side side_of_theirs(const struct told_list *list, const struct word *word);
 /* Two quorums may miss each other, however many of the masters that look different are the same. */

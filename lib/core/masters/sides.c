@@ -15,6 +15,15 @@ static struct server server_of_ours(const struct engine *e, unsigned index)
                            .lived_at = master->lived_at};
 }
 
+/* A process that is surely none of theirs, as far as ages allow. */
+static struct server server_of_stranger(const struct engine *e, unsigned index)
+{
+    return (struct server){.address = slice_of(e->config.addresses[index]),
+                           .is_heard = true,
+                           .begun_by = -NEVER,
+                           .lived_at = e->now};
+}
+
 /* A negative age: the master's clock was set back. */
 static struct server server_of_theirs(const struct told_process *theirs, const struct word *word)
 {
@@ -64,11 +73,12 @@ static bool may_be_same(const struct server *a, const struct server *b)
            slices_are_same(a->run_id, b->run_id) || !lived_together(a, b);
 }
 
-struct side side_of_ours(const struct engine *e)
+struct side side_of_ours(const struct engine *e, bool foresees)
 {
     struct side ours = {e->config.masters, e->quorum, e->config.spare, {{{0}, {0}, 0, 0, 0}}};
     for (unsigned i = 0; i < ours.masters; i++)
-        ours.servers[i] = server_of_ours(e, i);
+        ours.servers[i] =
+            foresees && !e->masters[i].tried ? server_of_stranger(e, i) : server_of_ours(e, i);
     return ours;
 }
 
