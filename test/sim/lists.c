@@ -56,6 +56,19 @@ static void draw_part(struct world *w)
     w->masters = count;
 }
 
+/* By a list that is kept by hand, one master is another one, and farther away.  Programs that have
+ * it are over soon. */
+static void draw_replaced(struct world *w)
+{
+    unsigned count = w->kinds[0].masters;
+    w->kinds[1].has = (uint16_t)((1U << (count + 1)) - 1);
+    w->kinds[1].has &= (uint16_t) ~(1U << chance_below(&w->listing, count));
+    w->masters = count + 1;
+    w->is_replaced = true;
+    for (unsigned c = 0; c < CLIENTS_MAX; c++)
+        w->paths[c][count].farther = MS(2);
+}
+
 static unsigned draw_spare(struct world *w, bool liar)
 {
     return chance_permille(&w->listing, liar ? 930 : 150);
@@ -69,8 +82,11 @@ static void draw_kinds(struct world *w)
     unsigned count = liar ? 4 + chance_below(chance, 4) : sizes[chance_below(chance, 10)];
     w->kinds[0].has = (uint16_t)((1U << count) - 1);
     finish(&w->kinds[0], draw_spare(w, liar));
-    if (!liar && chance_permille(chance, 350))
+    unsigned dice = liar ? 1000 : chance_below(chance, 1000);
+    if (dice < 350)
         draw_part(w);
+    else if (dice < 450)
+        draw_replaced(w);
     else
         draw_other(w, count);
     finish(&w->kinds[1], draw_spare(w, liar));
@@ -96,9 +112,10 @@ void lists_draw(struct world *w)
     w->max_ttl_ms = longest[chance_below(chance, 4)];
     w->skew_ms = 1000;
     w->sleepy = chance_permille(chance, 200) && w->faults & 1U << FAULT_STOP_CLIENT ? 60 : 0;
-    if (w->sleepy)
+    if (w->sleepy || w->is_replaced)
         w->ops_left += 16;
-    w->longest_gap_ms = !w->sleepy && chance_permille(chance, 500) ? 2000 : 30000;
+    w->longest_gap_ms =
+        !w->sleepy && !w->is_replaced && chance_permille(chance, 500) ? 2000 : 30000;
     w->fault_pace = (unsigned)chance_range(chance, 2000, 40000);
     for (unsigned k = 0; k < KINDS; k++)
         TRACE(w, "list %c: masters %#x (%#x renamed), quorum %u, %u spare", 'A' + k,

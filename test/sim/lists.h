@@ -8,6 +8,8 @@
  * - agree: clients of lists that may not meet hold no name at once.  Each has had a word of each
  *   common master since before it asked for its lease.  Where only the processes tell the lists
  *   apart, all has been calm for SETTLED by then.
+ * - early: no client has a lease before it has heard a master by which it would be refused.  A
+ * lease that has waited for as long as for connections is free, and so is one that was handed over.
  * - alarm: nobody is refused whose list may meet the other one.
  */
 #ifndef SIM_LISTS_H

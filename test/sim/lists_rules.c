@@ -1,10 +1,14 @@
-/* rule: A2, A3, A4, A5, A6, A7, A8, A9 */
+/* rule: A2, A3, A4, A5, A6, A7, A8, A9, A11 */
 #include "lists.h"
 
 #include <string.h>
 
+#include "exchange.h"
 #include "liar.h"
 #include "trace.h"
+
+#include "masters/agreement.h"
+#include "masters/master_parts.h"
 
 /* A client of the older list has said the processes by then, and the other one looks each minute.
  */
@@ -130,10 +134,63 @@ static enum beside why_beside(const struct user_lease *old, const struct user_le
     return known ? BESIDES : BESIDE_PROCESSES;
 }
 
+/* ---- a lease before a master is heard --------------------------------------------------- */
+
+/* The masters that it is connecting to for the first time have answered hello now. */
+static void hear_the_rest(const struct shell *s, struct engine *e)
+{
+    for (unsigned i = 0; i < s->masters; i++) {
+        const struct server *server = &s->world->servers[s->servers[i]];
+        struct master *master = &e->masters[i];
+        if (!server->up || master->tried)
+            continue;
+        struct hello hello = {.uptime_s = server_wall(s->world, s->servers[i]) / 1000000 -
+                                          server->model.started_s};
+        exchange_spell_run_id(hello.run_id, server->model.run_id);
+        master->facts = hello;
+        master->begun_by = entries_begun_by(e, &hello);
+        master->lived_at = e->now;
+        master->state = MASTER_UP;
+        master->heard = true;
+    }
+}
+
+/* A promise of some master counts. */
+static bool goes_on(const struct engine *e)
+{
+    bool any = false;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        any |= agreement_holds_on_looking(e, i);
+    return any;
+}
+
+static bool has_waited(const struct user_lease *lease)
+{
+    usec connects = lease->shell->client->engine->config.connect_timeout;
+    usec longest = connects < lease->terms.ttl / 4 ? connects : lease->terms.ttl / 4;
+    return lease->shell->world->now - lease->began >= longest - longest / 100;
+}
+
+/* A master that it is yet to hear would refuse it. */
+static bool is_early(const struct user_lease *lease)
+{
+    static struct engine copy; /* nothing is freed twice: what is called here changes nothing */
+    copy = *lease->shell->client->engine;
+    if (!copy.in_question || !goes_on(&copy) || lease->enqueued_on || has_waited(lease))
+        return false;
+    hear_the_rest(lease->shell, &copy);
+    return !goes_on(&copy);
+}
+
 void lists_acquired(const struct user_lease *lease)
 {
     struct world *w = lease->shell->world;
     w->lists.acquired += w->lists.runs;
+    if (lease->shell->kind && is_early(lease))
+        world_violated(w, "early",
+                       "client %u has lease %u before it hears a master that tells "
+                       "the lists apart",
+                       CLIENT(lease), lease->number);
 }
 
 bool lists_exclude(const struct user_lease *old, const struct user_lease *new)

@@ -60,7 +60,8 @@ static unsigned give_back(struct shell *s)
 /* It begins again later, perhaps with the other list. */
 static bool closes(struct shell *s)
 {
-    return s->ready_told && chance(s, 40);
+    bool is_short = s->world->is_replaced && s->kind == &s->world->kinds[1];
+    return s->ready_told && chance(s, is_short ? 500 : 40);
 }
 
 void lists_act(struct shell *s)

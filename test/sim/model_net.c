@@ -82,7 +82,7 @@ static void queue_truncate(struct world *w, struct queue *queue)
 
 usec path_delay(struct world *w, const struct path *path, enum way way)
 {
-    usec delay = chance_range(&w->chance, 50, 600);
+    usec delay = path->farther + chance_range(&w->chance, 50, 600);
     bool is_slow = way == WAY_OUT ? path->slow_out : path->slow_in;
     if (w->now < path->slow_until && is_slow)
         delay += chance_range(&w->chance, path->least_slowness, path->slowness);

@@ -160,6 +160,7 @@ struct path {
     bool cut;                     /* for good */
     usec slow_until;
     usec least_slowness, slowness;
+    usec farther;           /* at all times, each way */
     bool slow_out, slow_in; /* which way */
 };
 
@@ -404,6 +405,7 @@ struct world {
     uint32_t leases_made, processes;
 
     struct list_kind kinds[KINDS];
+    bool is_replaced; /* one master, in the second list */
     struct list_counts lists;
     unsigned sleepy; /* per mille of what users with lists do: the client sleeps for minutes */
 
