@@ -259,8 +259,8 @@ typedef struct redlock_options {
     int64_t connect_timeout_ms;
 
     /* How long a master may answer nothing before a request counts as unanswered, at most one hour.
-     * 0: the larger of 50 ms and four measured round trips, and four times that for a look.  A
-     * request about a lease waits no longer than a quarter of the ttl. */
+     * 0: the larger of 50 ms and four measured round trips, and four times that for a look, or an
+     * acquire that no quorum answers.  Requests about leases wait no longer than ttl / 4. */
     int64_t request_timeout_ms;
 
     redlock_restart_policy restart_policy;

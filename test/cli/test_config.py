@@ -40,7 +40,8 @@ class Settings(FileCase, Case):
 
     def test_what_goes_before_what(self):
         path = self.write("master = 127.0.0.1:1\nmaster = [::1]:2, rediss://127.0.0.3\nprefix = file:\n"
-                          "spare = 1\nmax_ttl = 1m\nlabel = f\ntls_ca = /ca\nmaster = 127.0.0.4:1\nfleet = f\n")
+                          "spare = 1\nmax_ttl = 1m\nlabel = f\ntls_ca = /ca\n"
+                          "master = 127.0.0.4:1\nfleet = f\n")
         shown = self.shown("--config", path)
         self.assertEqual(shown["prefix"], ("file:", f"{path}:3"))
         self.assertEqual(shown["spare"], ("1", f"{path}:4"))

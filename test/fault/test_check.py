@@ -275,7 +275,7 @@ class Overlap(Case):
             ("a master took it before", lambda: self.late(fault=("evicting", 400, 420)), self.NEXT)))
 
     def told_last(self, fences=(9300, 9301), fault=("evicting", 9003, 9005), masters=(1, 2, 3), seen=9003):
-        """Two get it at once, and the one that got it first is told last; where the watcher saw its key."""
+        """Two workers get it at once, and the first one tells of it last; where the watcher saw its key."""
         self.record.keep_to(9000)
         wish = () if all(fences) else ("unfenced",)
         self.record.holds("worker-1", 300, 9000, 9020, 9060, fences[0], *wish)

@@ -93,7 +93,7 @@ CORE_TEST(test_ttl_without_bounds)
 /* How long master 3 may be silent before a request to it counts as unknown. */
 static usec timeout_of_it(void)
 {
-    return master_overdue(engine(), &engine()->masters[2], fake.now, MS(3600000)) - fake.now;
+    return master_overdue(engine(), &engine()->masters[2], fake.now, MS(3600000), false) - fake.now;
 }
 
 static void answer_late_by(usec time)

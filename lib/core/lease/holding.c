@@ -187,31 +187,62 @@ void holding_ask(struct engine *e, struct lease *lease)
 /* ---- when a lease is woken --------------------------------------------------------- */
 
 /* When the ballot is given up that is awaited; NEVER: none is. */
-static usec ballot_ends(const struct engine *e, const struct lease *lease, unsigned master)
+static usec ballot_ends(const struct engine *e, const struct lease *lease, unsigned master,
+                        bool longer)
 {
     const struct round *round = lease->attempt->round;
     const struct ballot *ballot = &round->ballots[master];
     if (ballot->state == BALLOT_ASKED)
-        return master_overdue(e, &e->masters[master], ballot->asked_at, lease->terms.ttl);
+        return master_overdue(e, &e->masters[master], ballot->asked_at, lease->terms.ttl, longer);
     return ballot->state == BALLOT_CONNECTING ? round->give_up : NEVER;
+}
+
+/* Where the masters that are not silent are no quorum, the way to all may have become longer.  So
+ * an acquire awaits them as long as it would await a look. */
+static void prolong_silent(const struct engine *e, const struct lease *lease, usec ends[])
+{
+    bool acquires = lease_is_acquiring(lease) && lease->state != LEASE_FAILING;
+    unsigned silent = 0;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        silent += ends[i] <= e->now || lease->attempt->round->ballots[i].vote == VOTE_TIMEOUT;
+    if (!acquires || silent <= lease_masters(e) - e->quorum)
+        return;
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        ends[i] = ballot_ends(e, lease, i, true);
+}
+
+static void find_ends(const struct engine *e, const struct lease *lease, usec ends[])
+{
+    for (unsigned i = 0; i < lease_masters(e); i++)
+        ends[i] = ballot_ends(e, lease, i, false);
+    prolong_silent(e, lease, ends);
+}
+
+static __attribute__((cold, noinline)) usec first_end(const struct engine *e,
+                                                      const struct lease *lease)
+{
+    usec ends[MASTERS_MAX];
+    find_ends(e, lease, ends);
+    return quorum_ranked(ends, lease_masters(e), lease_masters(e));
 }
 
 static usec round_wakes(const struct engine *e, const struct lease *lease)
 {
-    usec next = lease->attempt->round->grace ? lease->attempt->round->grace : NEVER;
+    usec next = NEVER, grace = lease->attempt->round->grace;
     for (unsigned i = 0; i < lease_masters(e); i++) {
-        usec at = ballot_ends(e, lease, i);
+        usec at = ballot_ends(e, lease, i, false);
         next = at < next ? at : next;
     }
-    return next;
+    if (next <= e->now)
+        next = first_end(e, lease);
+    return grace && grace < next ? grace : next;
 }
 
 bool lease_expire(struct engine *e, struct lease *lease)
 {
     usec ends[MASTERS_MAX];
     unsigned timeouts = 0;
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        ends[i] = ballot_ends(e, lease, i);
+    find_ends(e, lease, ends);
     if (!round_expire(lease->attempt->round, lease_masters(e), e->now, ends, &timeouts))
         return false;
     e->counters.timeouts += timeouts;

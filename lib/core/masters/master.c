@@ -95,11 +95,12 @@ static unsigned look_timeouts(const struct engine *e)
     return e->config.request_timeout ? 1 : LOOK_TIMEOUTS;
 }
 
-usec master_overdue(const struct engine *e, const struct master *master, usec asked_at, usec ttl)
+usec master_overdue(const struct engine *e, const struct master *master, usec asked_at, usec ttl,
+                    bool longer)
 {
     ASSERT(asked_at <= e->now && ttl >= 0);
     usec heard_at = master->progress_at > asked_at ? master->progress_at : asked_at;
-    usec overdue = heard_at + answer_timeout(e, master) * (ttl ? 1 : look_timeouts(e));
+    usec overdue = heard_at + answer_timeout(e, master) * (longer || !ttl ? look_timeouts(e) : 1);
     usec latest = asked_at + (ttl ? ttl / 4 : stall(e, master));
     return overdue < latest ? overdue : latest;
 }

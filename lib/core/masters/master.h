@@ -65,10 +65,10 @@ bool master_is_silent(const struct engine *engine, const struct master *master);
 usec master_quorum_trip(const struct engine *engine);
 /* The master's wall clock, and ours at nearly the same moment. */
 void master_set_clock(struct master *master, usec its, usec ours);
-/* Until when the answer to a request about a lease is awaited.  While the master answers others,
- * the request is only behind these; but no longer than a quarter of the ttl.  One that only looks
- * has no ttl. */
+/* Until when the answer to a request about a lease is awaited; `longer` as that to a look.  While
+ * the master answers others, the request is only behind these; but no longer than a quarter of the
+ * ttl.  One that only looks has no ttl. */
 usec master_overdue(const struct engine *engine, const struct master *master, usec asked_at,
-                    usec ttl);
+                    usec ttl, bool longer);
 
 #endif

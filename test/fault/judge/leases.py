@@ -193,8 +193,9 @@ class Leases:
             for it in self.faults.all)
 
     def is_taken(self, lease, other):
-        """With plain majorities a lease on a bare one does not survive the loss of a key. The one with the lower
-        fence was granted first, though a slow process may tell it last. Without fences either may have been."""
+        """With plain majorities a lease on a bare one does not survive the loss of a key. The one with the
+        lower fence was granted first, though a slow process may tell it last. Without fences either may have
+        been."""
         if lease.fence and other.fence:
             return self.was_taken(*sorted((lease, other), key=lambda it: it.fence))
         return self.was_taken(lease, other) or self.was_taken(other, lease)
@@ -228,7 +229,7 @@ class Leases:
             name.highest_writer = higher(name.highest_writer, lease)
 
     def comes_late(self, lease, highest):
-        """It was granted before, and another got the name before it was told."""
+        """The lease was granted before, and another process got the name before this one told of it."""
         return self.is_told_late(lease) or lease.fence < highest.fence and self.is_taken(lease, highest)
 
     @staticmethod
