@@ -7,10 +7,7 @@
  *         assert_true(...);
  *     }
  *
- *     int main(void)
- *     {
- *         return RUN_CASES(NULL, NULL);
- *     }
+ *     PROGRAM_OF_CASES(NULL, NULL)
  */
 #ifndef REDLOCK_TEST_CASES_H
 #define REDLOCK_TEST_CASES_H
@@ -84,7 +81,10 @@ static inline int cases_run(CMFixtureFunction set_up, bool others, CMFixtureFunc
 #define CASE_WITH(name, set_up, tear_down) CASE_OF(name, set_up, tear_down, NULL)
 
 /* begin() runs before all of them, end() after all. */
-#define RUN_CASES(begin, end)                                                                      \
-    _cmocka_run_group_tests("tests", cases_here.cases, cases_here.count, begin, end)
+#define PROGRAM_OF_CASES(begin, end)                                                               \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        return _cmocka_run_group_tests("tests", cases_here.cases, cases_here.count, begin, end);   \
+    }
 
 #endif

@@ -174,7 +174,4 @@ CASE(test_hangs_later)
     user_close_clean(&user, &limping); /* the grants of the stopped master are released, too */
 }
 
-int main(void)
-{
-    return RUN_CASES(start, stop);
-}
+PROGRAM_OF_CASES(start, stop)

@@ -380,7 +380,4 @@ CASE(complaints_fit_the_room_given)
     assert_non_null(strstr(why, "host is missing or has a character"));
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -967,7 +967,4 @@ CASE_HERE(a_client_counts_its_own_list)
     assert_int_equal(agreement_count(&fake.engine), 2);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -118,7 +118,4 @@ TEST(an_impossible_size_fails)
     assert_true(buffer.failed);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -281,7 +281,4 @@ CORE_TEST(test_an_inspection_is_found_by_its_question)
     answer_all(ANSWER_ABSENT);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -150,7 +150,4 @@ CASE_WITH(test_sends_what_is_left_when_given_up, begin, end)
     answer_all(ANSWER_YES);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -863,7 +863,4 @@ TEST(memory_out_is_told_by_the_buffer)
     assert_int_equal(written.length, 0);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

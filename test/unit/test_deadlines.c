@@ -136,7 +136,4 @@ CASE(test_no_memory_changes_nothing)
     deadlines_free(&heap, &unit_memory);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -80,7 +80,4 @@ CASE(test_version)
     assert_string_equal(REDLOCK_VERSION, version);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -136,7 +136,4 @@ TEST(it_grows_again_when_memory_is_back)
         drop(i, STEP_FINAL);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -370,7 +370,4 @@ TEST(another_epoll_instance_has_got_its_number)
     close(alien);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -69,7 +69,4 @@ CASE(holds_with_spare_votes)
         holds_for_every_vector(spare);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -101,7 +101,4 @@ CASE(test_to_leave_twice_does_nothing)
     assert_null(index_first(&index, 1));
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -301,7 +301,4 @@ UP_TEST(a_reply_to_a_batch_not_yet_written)
     assert_stray_reply_ends(world);
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

@@ -214,7 +214,4 @@ LINK_TEST(freeing_in_a_forked_child_during_the_lookup)
     assert_int_equal(world->told[0].kind, EVENT_CONNECTED);
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

@@ -222,7 +222,4 @@ UP_TEST(freeing_tells_nothing)
     assert_int_equal(world->told_count, 0);
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

@@ -439,7 +439,4 @@ TLS_TEST(a_plain_link_to_a_master_with_tls)
     run_until_end(world, 2, 0, 1, "it speaks TLS: write rediss://");
 }
 
-int main(void)
-{
-    return RUN_CASES(tls_tests_begin, tls_tests_end);
-}
+PROGRAM_OF_CASES(tls_tests_begin, tls_tests_end)

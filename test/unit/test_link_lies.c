@@ -109,7 +109,4 @@ UP_TEST(a_length_that_overflows)
     say_endlessly(world, "$9223372036854775800\r\n");
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

@@ -130,7 +130,4 @@ UP_TEST(a_full_master_is_told_as_such)
     assert_int_equal(link_counters(world->link)->protocol_errors, 0);
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

@@ -51,7 +51,4 @@ LINK_TEST(the_application_keeps_its_loop)
     assert_true(late);
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

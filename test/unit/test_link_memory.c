@@ -60,7 +60,4 @@ LINK_TEST(no_memory_for_a_long_string)
     run_until_closed(world, 2, "an array too long or too deep");
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

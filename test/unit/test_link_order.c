@@ -183,7 +183,4 @@ LINK_TEST(the_rest_is_written_when_there_is_room)
     }
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

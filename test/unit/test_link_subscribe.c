@@ -265,7 +265,4 @@ LINK_TEST(no_memory_to_subscribe)
     come_to_subscribe(world);
 }
 
-int main(void)
-{
-    return RUN_CASES(link_tests_begin, NULL);
-}
+PROGRAM_OF_CASES(link_tests_begin, NULL)

@@ -354,7 +354,4 @@ TLS_TEST(pushes)
     assert_int_equal(world->told[2].kind, EVENT_PUSH);
 }
 
-int main(void)
-{
-    return RUN_CASES(tls_tests_begin, tls_tests_end);
-}
+PROGRAM_OF_CASES(tls_tests_begin, tls_tests_end)

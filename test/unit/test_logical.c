@@ -143,7 +143,4 @@ CASE(test_one_more_than_may_be_wrong_vouches)
     assert_true(logical_hear(&e, 2, told));
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -155,7 +155,4 @@ CORE_TEST(test_a_hello_makes_nobody_busy)
     assert_false(engine_is_busy(engine()));
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -140,7 +140,4 @@ CASE(test_no_memory)
     assert_null(names_new(&unit_no_memory, (struct slice){"", 0}, &(struct slice){"job", 3}, 1));
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -21,7 +21,4 @@ CASE(labels_are_escaped)
     ev_loop_destroy(loop);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -239,7 +239,4 @@ CASE(test_valid_until_of_random_ledgers)
     }
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -60,7 +60,4 @@ CASE(each_connection_draws_its_own)
     ev_loop_destroy(loop);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -61,7 +61,4 @@ CORE_TEST(test_not_before_three_tenths)
         }
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -1076,7 +1076,4 @@ TEST(a_reply_may_come_byte_by_byte)
     free(hello_bytes);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

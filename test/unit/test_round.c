@@ -247,7 +247,4 @@ CASE(test_agreeing_on_a_holder)
     drop(round);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -151,7 +151,4 @@ TEST(no_list_from_an_environment_of_somebody_else)
     assert_int_equal(open_list(NULL), REDLOCK_E_NODES);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -143,7 +143,4 @@ CASE(a_long_one_is_cut_between_words)
     assert_string_equal(tidy(word), word);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

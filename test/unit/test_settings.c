@@ -247,7 +247,4 @@ TEST(keys_have_variables)
     assert_string_equal(settings_variable(SETTING_NODES), "REDLOCK_NODES");
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

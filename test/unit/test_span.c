@@ -35,7 +35,4 @@ CASE(what_is_no_span_says_why)
     }
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

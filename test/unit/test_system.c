@@ -245,7 +245,4 @@ CASE(a_short_label_keeps_the_process)
     assert_non_null(strstr(label, pid));
 }
 
-int main(void)
-{
-    return RUN_CASES(start, NULL);
-}
+PROGRAM_OF_CASES(start, NULL)

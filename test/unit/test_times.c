@@ -167,7 +167,4 @@ CORE_TEST(those_at_risk)
     assert_int_equal(fake.engine.at_risk, 0);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -352,7 +352,4 @@ CASE(the_order_of_masters_says_nothing)
     assert_true(are_same(NUMBERS PAIR, NUMBERS "0 0 - b:1\n0 0 - a:1"));
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -154,7 +154,4 @@ CORE_TEST(test_a_lease_may_be_lost_before_its_first_question)
     answer_all(ANSWER_YES);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)

@@ -61,7 +61,4 @@ CASE(long_news_are_cut_between_words)
     ev_loop_destroy(loop);
 }
 
-int main(void)
-{
-    return RUN_CASES(NULL, NULL);
-}
+PROGRAM_OF_CASES(NULL, NULL)
