@@ -1,5 +1,5 @@
 /* Requests → RESP bytes, compared with what a slow and plain writer makes of the
- * words that the request must become. */
+ * words that the request must become. What each kind says, redlock-sim-bytes notices. */
 #define _GNU_SOURCE
 #include "command.h"
 
@@ -200,34 +200,6 @@ TEST(label_ends_the_token)
     WRITES(request, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "jobs", "somebody:me");
 }
 
-TEST(whole_changes_nothing_for_a_plain_set)
-{
-    struct request request = request_of(REQUEST_ACQUIRE, jobs);
-    request.whole = true;
-    WRITES(request, "SET", "jobs", TOKEN, "NX", "PX", "30000");
-}
-
-TEST(acquire_of_several_names_is_a_script)
-{
-    struct request request = request_of(REQUEST_ACQUIRE, NAMES("a", "bb", "ccc"));
-    WRITES_BOTH(request, SCRIPT_ACQUIRE, "3", "a", "bb", "ccc", TOKEN, "30000");
-}
-
-TEST(renew_tells_whether_to_heal_and_until_when)
-{
-    struct request request = request_of(REQUEST_RENEW, jobs);
-    WRITES(request, "EVALSHA", SCRIPT_RENEW_SHA1, "1", "jobs", TOKEN, "30000", "0", "0");
-    request.renew.heal = true;
-    request.renew.not_after = 1785000000123456;
-    WRITES_BOTH(request, SCRIPT_RENEW, "1", "jobs", TOKEN, "30000", "1", "1785000000123456");
-}
-
-TEST(release_gives_only_the_token)
-{
-    struct request request = request_of(REQUEST_RELEASE, jobs);
-    WRITES_BOTH(request, SCRIPT_RELEASE, "1", "jobs", TOKEN);
-}
-
 /* By a token that came from another process. */
 TEST(a_release_says_how_long_no_renewal_heals)
 {
@@ -237,19 +209,6 @@ TEST(a_release_says_how_long_no_renewal_heals)
     assert_false(command_may_batch(&request));
     request.names = slot_12();
     WRITES(request, "EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN, "30802");
-}
-
-TEST(peek_gives_no_token)
-{
-    struct request request = request_of(REQUEST_PEEK, jobs);
-    WRITES_BOTH(request, SCRIPT_PEEK, "1", "jobs");
-}
-
-TEST(peek_says_how_many_tokens_are_told)
-{
-    struct request request = request_of(REQUEST_PEEK, jobs);
-    request.tokens_told = 600;
-    WRITES(request, "EVALSHA", SCRIPT_PEEK_SHA1, "1", "jobs", "600");
 }
 
 TEST(kill_names_the_connection)
@@ -269,14 +228,6 @@ static struct request hello_request(enum request_kind kind)
 }
 
 #define HELLO_ARGUMENTS "1", "redlock:clock", "30000", "10000", "1000"
-
-TEST(hello_and_adopt_differ_in_one_argument)
-{
-    struct request hello = hello_request(REQUEST_HELLO), adopt = hello_request(REQUEST_ADOPT);
-    adopt.terms.trust = true;
-    WRITES(hello, "EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
-    WRITES_BOTH(adopt, SCRIPT_HELLO, HELLO_ARGUMENTS, "1", "1", "60000000");
-}
 
 static void expect_scripts(void)
 {
@@ -312,17 +263,6 @@ TEST(a_whole_login_comes_before_hello)
     EXPECT("AUTH", "ann", "p w");
     EXPECT("SELECT", "12");
     EXPECT("CLIENT", "SETNAME", "redlock");
-    EXPECT("CLIENT", "ID");
-    EXPECT("EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
-}
-
-TEST(what_is_not_given_is_not_sent)
-{
-    struct request hello = hello_request(REQUEST_HELLO);
-    struct credentials login = {0};
-    const enum step order[] = {STEP_CLIENT_ID, STEP_FINAL};
-    assert_int_equal(command_write(&written, &hello, &login, steps), COUNT(order));
-    assert_memory_equal(steps, order, sizeof order);
     EXPECT("CLIENT", "ID");
     EXPECT("EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
 }
@@ -371,64 +311,7 @@ TEST(names_may_hold_any_bytes)
     assert_memory_equal(written.data + written.length - 13, "$7\r\np:\0\r\n$\xff\r\n", 13);
 }
 
-TEST(a_grant_names_the_clock_and_proposes)
-{
-    struct request request = request_of(REQUEST_GRANT, jobs);
-    request.grant.proposal = 1785000000123456;
-    WRITES(request, "EVALSHA", SCRIPT_GRANT_SHA1, "2", "jobs", "redlock:clock", TOKEN, "30000",
-           "1785000000123456", "60000000");
-}
-
-TEST(a_place_in_line_has_a_ticket_a_life_and_a_channel)
-{
-    struct request request = request_of(REQUEST_QUEUE, jobs);
-    request.queue.ticket = 1785000000123458;
-    request.ttl_ms = 3000;
-    WRITES_BOTH(request, SCRIPT_QUEUE, "2", "jobs", "redlock:clock", TOKEN, "1785000000123458",
-                "3000", "redlock:me");
-}
-
-/* ---- Shared names ---- */
-
-TEST(a_grant_of_a_shared_name_tells_the_modes)
-{
-    struct request request = request_of(REQUEST_GRANT, share(NAMES("a", "b", "c"), 1));
-    request.grant.proposal = 7;
-    WRITES_BOTH(request, SCRIPT_GRANT_SHARED, "4", "a", "b", "c", "redlock:clock", TOKEN, "30000",
-                "7", "60000000", "xsx");
-}
-
-TEST(a_renewal_of_a_shared_name_tells_the_modes)
-{
-    struct request request = request_of(REQUEST_RENEW, share(NAMES("a"), 0));
-    request.renew.heal = true;
-    request.renew.not_after = 5;
-    WRITES(request, "EVALSHA", SCRIPT_RENEW_SHARED_SHA1, "1", "a", TOKEN, "30000", "1", "5", "s",
-           "0");
-}
-
-TEST(a_place_for_a_shared_name_tells_the_modes)
-{
-    struct request request = request_of(REQUEST_QUEUE, share(NAMES("a", "b"), 0));
-    request.queue.ticket = 9;
-    WRITES(request, "EVALSHA", SCRIPT_QUEUE_SHA1, "3", "a", "b", "redlock:clock", TOKEN, "9",
-           "30000", "redlock:me", "sx");
-}
-
-TEST(other_requests_know_no_modes)
-{
-    struct names *names = share(NAMES("a"), 0);
-    const enum request_kind kinds[] = {REQUEST_RELEASE, REQUEST_PEEK};
-    for (unsigned i = 0; i < COUNT(kinds); i++) {
-        struct request request = request_of(kinds[i], names);
-        write_one(&request);
-    }
-    struct request raise = request_of(REQUEST_RAISE, names);
-    raise.fence = 3;
-    WRITES(raise, "EVALSHA", SCRIPT_RELEASE_SHA1, "1", "a", TOKEN);
-    EXPECT("EVALSHA", SCRIPT_PEEK_SHA1, "1", "a");
-    EXPECT("EVALSHA", SCRIPT_RAISE_SHA1, "2", "a", "redlock:clock", TOKEN, "3");
-}
+/* ---- Slots ---- */
 
 TEST(a_slot_has_scripts_of_its_own)
 {
@@ -451,15 +334,6 @@ TEST(a_slot_has_scripts_of_its_own)
                  command_may_batch(&renew));
 }
 
-TEST(other_requests_take_a_slot_for_a_name)
-{
-    struct names *names = slot_12();
-    struct request acquire = request_of(REQUEST_ACQUIRE, names);
-    WRITES(acquire, "SET", SLOT, TOKEN, "NX", "PX", "30000");
-    struct request peek = request_of(REQUEST_PEEK, names);
-    WRITES(peek, "EVALSHA", SCRIPT_PEEK_SHA1, "1", SLOT);
-}
-
 /* ---- Requests of tasks ---- */
 
 static struct request announcement(const struct names *names, const char *value, size_t length)
@@ -467,17 +341,6 @@ static struct request announcement(const struct names *names, const char *value,
     struct request request = request_of(REQUEST_ANNOUNCE, names);
     request.announce = (struct announce_request){1785000000123457, 12, {value, length}};
     return request;
-}
-
-TEST(an_announcement_tells_term_number_and_value)
-{
-    struct request request = announcement(jobs, "10.0.0.1:80", 11);
-    WRITES(request, "EVALSHA", SCRIPT_ANNOUNCE_SHA1, "1", "jobs", TOKEN, "30000",
-           "1785000000123457", "12", "10.0.0.1:80");
-    request.whole = true;
-    request.announce.value.length = 0;
-    WRITES(request, "EVAL", SCRIPT_ANNOUNCE_TEXT, "1", "jobs", TOKEN, "30000", "1785000000123457",
-           "12", "");
 }
 
 TEST(a_value_may_hold_any_bytes)
@@ -492,75 +355,6 @@ TEST(a_value_may_hold_any_bytes)
     assert_memory_equal(written.data + at - sizeof before + 1, before, sizeof before - 1);
     assert_memory_equal(written.data + at, value, sizeof value);
     assert_memory_equal(written.data + at + sizeof value, "\r\n", 2);
-}
-
-TEST(what_is_taken_back_is_of_a_token_and_a_term)
-{
-    struct request request = request_of(REQUEST_UNSAY, jobs);
-    request.announce.term = 1785000000123457;
-    WRITES_BOTH(request, SCRIPT_UNSAY, "1", "jobs", TOKEN, "1785000000123457");
-}
-
-TEST(an_observer_may_name_a_channel)
-{
-    struct request request = request_of(REQUEST_OBSERVE, jobs);
-    WRITES(request, "EVALSHA", SCRIPT_OBSERVE_SHA1, "1", "jobs", "redlock:me", "30000");
-    request.whole = true;
-    request.channel = NULL;
-    WRITES(request, "EVAL", SCRIPT_OBSERVE_TEXT, "1", "jobs", "", "30000");
-}
-
-static struct request arrival(const struct names *names)
-{
-    struct request request = request_of(REQUEST_ARRIVE, names);
-    request.barrier = (struct barrier_request){.generation = 7, .parties = 5, .kept_ms = 60000};
-    return request;
-}
-
-TEST(a_party_says_at_which_barrier_it_is)
-{
-    struct request request = arrival(jobs);
-    WRITES(request, "EVALSHA", SCRIPT_ARRIVE_SHA1, "1", "jobs", TOKEN, "7", "5", "30000", "60000",
-           "0", "redlock:me");
-    request.barrier.passed = request.whole = true;
-    request.barrier.generation = INT64_C(1) << 53;
-    WRITES(request, "EVAL", SCRIPT_ARRIVE_TEXT, "1", "jobs", TOKEN, "9007199254740992", "5",
-           "30000", "60000", "1", "redlock:me");
-}
-
-TEST(who_departs_says_so_too)
-{
-    struct request request = arrival(jobs);
-    request.tag.kind = REQUEST_DEPART;
-    WRITES_BOTH(request, SCRIPT_DEPART, "1", "jobs", TOKEN, "7", "5");
-}
-
-TEST(an_arrival_is_told_to_a_latch)
-{
-    struct request request = request_of(REQUEST_TALLY, jobs);
-    request.tally = (struct tally_request){slice_of("all-done"), slice_of("part-7"), false};
-    WRITES(request, "EVALSHA", SCRIPT_TALLY_SHA1, "1", "jobs", "all-done", "part-7", "0",
-           "redlock:me", "30000");
-    request.tally = (struct tally_request){.open = true};
-    request.whole = true;
-    request.channel = NULL;
-    WRITES(request, "EVAL", SCRIPT_TALLY_TEXT, "1", "jobs", "", "", "1", "", "30000");
-}
-
-TEST(a_latch_is_put_on_a_process)
-{
-    struct request request = request_of(REQUEST_MEND, jobs);
-    request.mend = (struct mend_request){.id = slice_of("all-done"),
-                                         .run = "0123456789abcdef",
-                                         .arrived = slice_of("a\nb"),
-                                         .ends_ms = INT64_C(1785000000123),
-                                         .arrivals = 100,
-                                         .open = true};
-    WRITES(request, "EVALSHA", SCRIPT_MEND_SHA1, "1", "jobs", "all-done", "0123456789abcdef", "100",
-           "1785000000123", "1", "a\nb");
-    struct request drop = request_of(REQUEST_DROP, jobs);
-    drop.drop = (struct drop_request){slice_of("all-done"), 30000};
-    WRITES(drop, "EVALSHA", SCRIPT_DROP_SHA1, "1", "jobs", "all-done", "30000");
 }
 
 TEST(a_survey_goes_on_from_its_cursor)
@@ -608,14 +402,6 @@ TEST(a_listener_logs_in_and_subscribes)
     EXPECT("SUBSCRIBE", "redlock:me");
 }
 
-TEST(a_listener_without_credentials_asks_who_is_there_and_subscribes)
-{
-    const enum step order[] = {STEP_INFO, STEP_SUBSCRIBE};
-    write_subscribe(&(struct credentials){0}, order, COUNT(order));
-    EXPECT("INFO", "server");
-    EXPECT("SUBSCRIBE", "redlock:me");
-}
-
 TEST(a_probe_is_a_ping)
 {
     connection_write_probe(&written);
@@ -631,16 +417,7 @@ TEST(the_longest_listener_fits_its_room)
     assert_true(written.length > 4 * (sizeof text - 1));
 }
 
-/* ---- */
-
-TEST(a_raise_names_the_clock_and_the_fence)
-{
-    struct request request = request_of(REQUEST_RAISE, jobs);
-    request.fence = 1785000000123457;
-    request.whole = true;
-    WRITES(request, "EVAL", SCRIPT_RAISE_TEXT, "2", "jobs", "redlock:clock", TOKEN,
-           "1785000000123457");
-}
+/* ---- Room ---- */
 
 static void fill_to_the_brim(struct request *request, struct slice bytes, const char *run)
 {
