@@ -1,5 +1,5 @@
 /* Requests → RESP bytes, compared with what a slow and plain writer makes of the
- * words that the request must become. What each kind says, redlock-sim-bytes notices. */
+ * words that the request must become. The simulator redlock-sim-bytes reads each kind. */
 #define _GNU_SOURCE
 #include "command.h"
 
