@@ -16,9 +16,8 @@
 #define DEFAULT_DRIFT           0.01
 #define DEFAULT_SKEW            1000
 #define DEFAULT_CONNECT_TIMEOUT 1000
-#ifndef BACKLOG /* the simulator has a variable here */
-#define BACKLOG                                                                                    \
-    8192 /* masters answer as many in a fraction of any usual ttl; fewer keep them busy */
+#ifndef BACKLOG      /* the simulator has a variable here */
+#define BACKLOG 8192 /* answered in a fraction of any usual ttl; fewer keep masters busy */
 #endif
 #define LONGEST_TIMEOUT (INT64_C(3600) * 1000)
 

@@ -44,6 +44,7 @@ static void after_up(struct engine *e, unsigned master)
 {
     pay_claims(e, master);
     lists_each(e, &e->busy, lease_master_up, master);
+    lists_each(e, &e->throttled, lease_look_at_masters, master);
     tasks_look(e);
     check_ready(e);
 }
@@ -51,7 +52,7 @@ static void after_up(struct engine *e, unsigned master)
 static void after_down(struct engine *e, unsigned master)
 {
     lists_each(e, &e->busy, lease_master_down, master);
-    lists_each(e, &e->throttled, lease_refuse, master);
+    lists_each(e, &e->throttled, lease_look_at_masters, master);
     tasks_master_down(e, master);
     check_ready(e);
 }
@@ -313,6 +314,11 @@ static void enter_step(struct engine *e, usec now, struct randomness *random)
     e->random = random;
 }
 
+static bool may_admit(const struct engine *e)
+{
+    return e->throttled.last && !e->undecided && masters_have_room(e, e->config.backlog);
+}
+
 /* Masters answer in portions too: each makes room for as many as these. */
 static void admit_some(struct engine *e)
 {
@@ -320,7 +326,7 @@ static void admit_some(struct engine *e)
         deadlines_at_latest(&e->deadlines, &e->deadline, e->renewals_first);
         return;
     }
-    for (unsigned i = 0; i < ADMIT_AT_ONCE && e->throttled.last && masters_have_room(e); i++)
+    for (unsigned i = 0; i < ADMIT_AT_ONCE && may_admit(e); i++)
         lease_admit(e, e->throttled.last);
 }
 

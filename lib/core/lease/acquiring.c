@@ -1,7 +1,6 @@
 #include "lease/lease_parts.h"
 #include "lease/local_queue.h"
 #include "masters/agreement.h"
-#include "masters/logical.h"
 #include "ground/histogram.h"
 
 #define RETRY_FIRST    MS(10)
@@ -10,13 +9,9 @@
 
 static void begin_round(struct engine *e, struct lease *lease)
 {
-    struct attempt *attempt = lease->attempt;
-    if (attempt->queue)
-        attempt->queue->drawn_at = e->now;
-    if (lease->terms.fence && attempt->round->kind == REQUEST_GRANT)
-        attempt->round->proposal = logical_propose(e);
+    if (lease->attempt->queue)
+        lease->attempt->queue->drawn_at = e->now;
     lease_ask_those_up(e, lease);
-    acquiring_weigh(e, lease);
 }
 
 static void acquire_round(struct engine *e, struct lease *lease)
@@ -32,14 +27,16 @@ static void acquire_round(struct engine *e, struct lease *lease)
                                                            : REQUEST_ACQUIRE;
     lease_open_round(e, lease, kind);
     begin_round(e, lease);
+    acquiring_weigh(e, lease);
 }
 
 void lease_admit(struct engine *e, struct lease *lease)
 {
     ASSERT(lease->state == LEASE_ASKING && !lease_round(lease)->begun);
-    engine_list(e, &e->busy, lease);
-    lease_reopen_round(e, lease);
+    lease_round(lease)->give_up = e->now + lease_connect_time(e, lease);
+    lease_await_masters(e, lease);
     begin_round(e, lease);
+    engine_list(e, &e->busy, lease);
     lease_schedule(e, lease);
 }
 
@@ -155,9 +152,18 @@ static void fail_round(struct engine *e, struct lease *lease, enum cause cause)
         end_round(e, lease);
 }
 
+/* It never began: too much was asked before. */
+static bool was_throttled(const struct engine *e, const struct lease *lease)
+{
+    return lease->place == PLACE_THROTTLED && masters_may_grant(e);
+}
+
 void acquiring_end_wait(struct engine *e, struct lease *lease)
 {
     bool has_room = lease_make_room(e, lease), held = place_find_holder(e, lease);
+    enum cause cause = held                                   ? CAUSE_HELD
+                       : was_throttled(e, place_asker(lease)) ? CAUSE_OVERLOAD
+                                                              : CAUSE_UNAVAILABLE;
     if (has_room && !held)
         place_tell_answers(e, lease);
     place_leave(e, lease);
@@ -170,7 +176,7 @@ void acquiring_end_wait(struct engine *e, struct lease *lease)
         if (!master_may_grant(e, &e->masters[i]))
             lease_vote_unasked(e, lease, i);
     lease->attempt->round->uncounted = false;
-    fail_round(e, lease, held ? CAUSE_HELD : CAUSE_UNAVAILABLE);
+    fail_round(e, lease, cause);
 }
 
 static unsigned how_many_answered(const struct engine *e, const struct lease *lease)
@@ -195,12 +201,6 @@ static bool cause_may_come(const struct engine *e, const struct lease *lease)
     unsigned wanted = lease->attached ? lease_masters(e) - e->quorum + 1 : e->quorum;
     return told < wanted &&
            told + round_may_say_yes(lease->attempt->round, lease_masters(e)) >= wanted;
-}
-
-/* It never began: too much was asked before. */
-static bool was_throttled(const struct engine *e, const struct lease *lease)
-{
-    return lease->place == PLACE_THROTTLED && masters_are_behind(e, e->config.backlog);
 }
 
 static enum cause why_failed(const struct engine *e, const struct lease *lease)

@@ -1,5 +1,6 @@
 #include "lease/lease_parts.h"
 #include "ground/quorum.h"
+#include "masters/logical.h"
 
 bool lease_make_room(struct engine *e, struct lease *lease)
 {
@@ -115,19 +116,17 @@ usec lease_connect_time(const struct engine *e, const struct lease *lease)
     return e->config.connect_timeout < most ? e->config.connect_timeout : most;
 }
 
-void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)
+void lease_await_masters(struct engine *e, struct lease *lease)
 {
-    attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e),
-                 e->now + lease_connect_time(e, lease));
     for (unsigned i = 0; i < lease_masters(e); i++)
         await_connection(e, lease, i);
 }
 
-void lease_reopen_round(struct engine *e, struct lease *lease)
+void lease_open_round(struct engine *e, struct lease *lease, enum request_kind kind)
 {
-    lease->attempt->round->give_up = e->now + lease_connect_time(e, lease);
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        await_connection(e, lease, i);
+    attempt_open(lease->attempt, lease_masters(e), kind, engine_next_round(e),
+                 e->now + lease_connect_time(e, lease));
+    lease_await_masters(e, lease);
 }
 
 /* Masters that answer too late would grant what is not used.  So the lease waits here: as long as
@@ -137,6 +136,15 @@ static __attribute__((cold, noinline)) void throttle(struct engine *e, struct le
     usec wait = lease_wait_until(lease);
     lease->attempt->round->give_up = wait == NEVER ? NEVER : wait + lease->terms.ttl / 4;
     engine_list(e, &e->throttled, lease);
+}
+
+/* `ready`: the masters that may grant, and have room.  Nobody passes those that wait already; the
+ * first of them is about to be admitted. */
+static bool must_wait(const struct engine *e, const struct lease *lease, unsigned ready)
+{
+    bool has_others_ahead = e->throttled.count && lease->place != PLACE_THROTTLED;
+    return lease->state == LEASE_ASKING &&
+           (ready < e->quorum || e->now < e->renewals_first || has_others_ahead);
 }
 
 /* Nothing is sent before a quorum can be asked, and it is decided whether others refuse our list.
@@ -149,17 +157,18 @@ void lease_ask_those_up(struct engine *e, struct lease *lease)
         if (lease->attempt->round->ballots[i].state == BALLOT_CONNECTING && may_ask(e, lease, i)) {
             those |= BIT(i);
             can++;
-            ready += master_has_room(e, &e->masters[i]);
+            ready += master_has_room(&e->masters[i], e->config.backlog);
         }
     bool may_count = can >= least && !(e->undecided && lease_is_acquiring(lease));
     bool begun = lease->attempt->round->begun;
     if (!begun && !may_count)
         return;
-    bool is_early = ready < least || e->now < e->renewals_first;
-    if (!begun && is_early && lease->state == LEASE_ASKING) {
+    if (!begun && must_wait(e, lease, ready)) {
         throttle(e, lease);
         return;
     }
+    if (!begun && lease->terms.fence && lease->attempt->round->kind == REQUEST_GRANT)
+        lease->attempt->round->proposal = logical_propose(e);
     for (unsigned i = 0; i < lease_masters(e); i++)
         if (those & BIT(i))
             lease_ask(e, lease, i, false);

@@ -144,7 +144,8 @@ void holding_weigh(struct engine *e, struct lease *lease)
 bool holding_put_off(struct engine *e, struct lease *lease)
 {
     usec ttl = lease->terms.ttl, left = holding_lost_at(lease) - e->now;
-    if (left < ttl / 8 * 3 || !masters_are_behind(e, 2 * e->config.backlog))
+    bool are_behind = masters_may_grant(e) && !masters_have_room(e, 2 * e->config.backlog);
+    if (left < ttl / 8 * 3 || !are_behind)
         return false;
     usec later = ttl / 16 < PUT_OFF_MOST ? ttl / 16 : PUT_OFF_MOST;
     lease->wake_at = e->now + engine_jitter(e, later / 2, later);

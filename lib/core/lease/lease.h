@@ -197,6 +197,9 @@ void lease_abandon(struct engine *engine, struct lease *lease, bool keep);
 
 /* A throttled acquire goes on: the masters have caught up. */
 void lease_admit(struct engine *engine, struct lease *lease);
+/* A master is up or down.  A throttled acquire whose user waits no longer ends if no quorum is left
+ * that may grant. */
+void lease_look_at_masters(struct engine *engine, struct lease *lease, unsigned master);
 
 void lease_wake(struct engine *engine, struct lease *lease);
 /* Takes an answer about the lease's present claim. */

@@ -103,8 +103,8 @@ void lease_vote_text(struct engine *engine, struct lease *lease, unsigned master
 /* How long an acquire waits for masters that are connecting, or whose words decide. */
 usec lease_connect_time(const struct engine *engine, const struct lease *lease);
 void lease_open_round(struct engine *engine, struct lease *lease, enum request_kind kind);
-/* No request of it was sent: it looks again which masters there are. */
-void lease_reopen_round(struct engine *engine, struct lease *lease);
+/* No request of the round was sent: it looks again which masters there are. */
+void lease_await_masters(struct engine *engine, struct lease *lease);
 void lease_ask_those_up(struct engine *engine, struct lease *lease);
 
 /* fencing.c */
@@ -191,6 +191,8 @@ bool place_enter(struct engine *engine, struct lease *lease);
 void place_leave(struct engine *engine, struct lease *lease);
 /* The lease is the first of its local queue, or in none. */
 bool place_is_first(const struct lease *lease);
+/* The lease that asks the masters, for those behind it too. */
+struct lease *place_asker(struct lease *lease);
 /* A quorum of masters says that no waiter is ahead of it. */
 bool place_is_next(const struct engine *engine, const struct lease *lease);
 /* Keeps what the masters said last in the round: another one may be opened. */
@@ -225,9 +227,6 @@ void minority_weigh(struct engine *engine, struct lease *lease);
 /* A quorum of masters, not counting `without`, may grant and answers: only then can a minority
  * become a quorum. */
 bool minority_reaches_quorum(const struct engine *engine, uint16_t without);
-/* Like minority_reaches_quorum(), but masters may be silent for a moment: a waiter that was given
- * nothing stays enqueued. */
-bool minority_is_connected(const struct engine *engine);
 /* The masters on which the waiter is not enqueued at present: a bit for each. */
 uint16_t minority_avoids(const struct attempt *attempt);
 /* Ends avoiding masters where there is no more reason. */

@@ -52,7 +52,7 @@ void engine_unlist(struct engine *e, struct lease *lease)
     if (!list)
         return;
     if (e->next_visited == lease)
-        e->next_visited = lease->next;
+        e->next_visited = lease->prev;
     ASSERT(list->count > 0 && (!lease->next || lease->next->prev == lease));
     ASSERT(lease->prev ? lease->prev->next == lease : list->first == lease);
     if (lease->prev)
@@ -73,8 +73,8 @@ void lists_each(struct engine *e, const struct lease_list *list,
                 void (*visit)(struct engine *, struct lease *, unsigned), unsigned master)
 {
     ASSERT(!e->next_visited);
-    for (struct lease *lease = list->first; lease; lease = e->next_visited) {
-        e->next_visited = lease->next;
+    for (struct lease *lease = list->last; lease; lease = e->next_visited) {
+        e->next_visited = lease->prev;
         visit(e, lease, master);
     }
 }

@@ -159,6 +159,16 @@ void lease_master_down(struct engine *e, struct lease *lease, unsigned master)
     lease_schedule(e, lease);
 }
 
+void lease_look_at_masters(struct engine *e, struct lease *lease, unsigned master)
+{
+    (void)master;
+    if (e->now < lease_wait_until(lease))
+        return;
+    lease_await_masters(e, lease);
+    weigh(e, lease);
+    lease_schedule(e, lease);
+}
+
 void lease_wake(struct engine *e, struct lease *lease)
 {
     releasing_notice_loss(e, lease);

@@ -67,14 +67,6 @@ bool minority_reaches_quorum(const struct engine *e, uint16_t without)
     return reached >= e->quorum;
 }
 
-bool minority_is_connected(const struct engine *e)
-{
-    unsigned connected = 0;
-    for (unsigned i = 0; i < lease_masters(e); i++)
-        connected += master_may_grant(e, &e->masters[i]);
-    return connected >= e->quorum;
-}
-
 uint16_t minority_avoids(const struct attempt *attempt)
 {
     return attempt->place.withdrawn | attempt->place.outranked;

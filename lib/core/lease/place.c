@@ -21,8 +21,7 @@ bool place_is_first(const struct lease *lease)
 
 /* ---- what the masters said last ------------------------------------------------------ */
 
-/* The lease that asks the masters, for those behind it too. */
-static struct lease *asker(struct lease *lease)
+struct lease *place_asker(struct lease *lease)
 {
     return place_is_first(lease) ? lease : lease->attempt->queue->first;
 }
@@ -47,7 +46,7 @@ static bool counts_as_voter(const struct engine *e, unsigned master)
 
 bool place_find_holder(const struct engine *e, struct lease *lease)
 {
-    struct lease *first = asker(lease);
+    struct lease *first = place_asker(lease);
     struct attempt *attempt = first->attempt;
     unsigned answered = 0;
     if (first->claim) /* else they were noted when its last round was over */
@@ -59,7 +58,7 @@ bool place_find_holder(const struct engine *e, struct lease *lease)
 
 void place_tell_answers(struct engine *e, struct lease *lease)
 {
-    const struct lease *first = asker(lease);
+    const struct lease *first = place_asker(lease);
     struct round *round = lease->attempt->round;
     if (first != lease && lease_round(first))
         round_copy(round, lease_round(first), &e->memory, lease_masters(e));

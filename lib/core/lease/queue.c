@@ -361,7 +361,7 @@ void queue_wake(struct engine *e, struct lease *lease)
     }
     if (e->now < lease->wake_at || end_wait_if_over(e, lease))
         return;
-    if (minority_is_connected(e))
+    if (masters_may_grant(e)) /* if they are silent for a moment, it stays enqueued */
         refresh(e, lease);
     else
         minority_stay_away(e, lease);

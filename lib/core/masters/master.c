@@ -58,22 +58,12 @@ bool master_is_silent(const struct engine *e, const struct master *master)
     return master->in_flight && e->now >= master->progress_at + answer_timeout(e, master);
 }
 
-bool masters_have_room(const struct engine *e)
+bool masters_have_room(const struct engine *e, unsigned requests)
 {
     unsigned ready = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
-        ready += master_may_grant(e, &e->masters[i]) && master_has_room(e, &e->masters[i]);
+        ready += master_may_grant(e, &e->masters[i]) && master_has_room(&e->masters[i], requests);
     return ready >= e->quorum;
-}
-
-bool masters_are_behind(const struct engine *e, unsigned requests)
-{
-    unsigned up = 0, ready = 0;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        up += master_is_up(&e->masters[i]);
-        ready += master_is_up(&e->masters[i]) && e->masters[i].in_flight < requests;
-    }
-    return ready < e->quorum && up >= e->quorum;
 }
 
 usec master_quorum_trip(const struct engine *e)

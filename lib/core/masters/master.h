@@ -48,15 +48,18 @@ bool master_abstains(const struct engine *engine, const struct master *master);
 int64_t master_abstains_ms(const struct engine *engine, const struct master *master);
 /* The master is up and not in quarantine. */
 bool master_may_grant(const struct engine *engine, const struct master *master);
-/* It is not behind: it answers a new acquire in time. */
-static inline bool master_has_room(const struct engine *engine, const struct master *master)
+/* It has fewer requests of ours unanswered.  A connection that ends answers none, though their
+ * number falls. */
+static inline bool master_has_room(const struct master *master, unsigned requests)
 {
-    return master->in_flight < engine->config.backlog;
+    return master->in_flight < requests && !master->left_unanswered;
 }
-/* A quorum may grant, and has room. */
-bool masters_have_room(const struct engine *engine);
-/* A quorum is up, but none that has fewer requests of ours unanswered on each of its masters. */
-bool masters_are_behind(const struct engine *engine, unsigned requests);
+/* A quorum may grant, and each master of it has room. */
+bool masters_have_room(const struct engine *engine, unsigned requests);
+static inline bool masters_may_grant(const struct engine *engine)
+{
+    return masters_have_room(engine, ~0U);
+}
 /* On its way to UP for the first time, or after a connection that worked. */
 bool master_is_connecting(const struct master *master);
 /* The master has answered nothing at all for longer than an answer takes. */
