@@ -27,7 +27,7 @@ struct options {
     unsigned names;             /* in each lease */
     unsigned name_size;         /* bytes of each */
     unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */
-    bool fence;              /* pairs: with a fencing token */
+    bool fence;              /* pairs, burst: with a fencing token */
     bool reads;              /* pairs: with its names shared */
     unsigned leases;         /* renew: held at once; local-queue: waiters; storm, idle: clients */
     unsigned workers;        /* handoff, turns: processes */

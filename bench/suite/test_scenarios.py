@@ -147,6 +147,23 @@ class Scenarios(unittest.TestCase):
         self.assertEqual((result.get("clients"), result.get("connections")), (20, 100), result)
         self.assertGreater(result["master_us_per_connection"], 0)
 
+    def test_a_burst_asks_for_all_kinds_at_once(self):
+        before = self.calls(1, "set")
+        result = self.bench("--leases", "30", "--hold", "1", "--ttl", "60000", "burst")
+        facts = "leases", "looks", "pairs", "not_acquired", "looks_failed", "lost"
+        self.assertEqual([result.get(fact) for fact in facts], [30, 10, 30, 0, 0, 0], result)
+        self.assertTrue(0 < result["leases_told_s"] <= result["seconds"], result)
+        self.assertTrue(0 < result["looks_told_s"] <= result["seconds"], result)
+        self.assertGreaterEqual(self.calls(1, "set") - before, 20, "plain and fenced")
+        self.await_no_locks("burst-*")
+
+    def test_a_burst_tells_what_came_to_nothing(self):
+        for number in FIVE[:3]:
+            self.ask(number, "config", "set", "maxmemory", "1")
+        result = self.bench("--leases", "9", "--hold", "1", "burst")
+        self.assertEqual((result.get("pairs"), result.get("not_acquired"), result.get("overload")), (0, 9, 0),
+                         result)
+
     def test_a_command_is_run_as_often_as_wanted(self):
         result = self.bench("--pairs", "3", "--worker", os.path.join(BIN, "redlock run bench-test -- true"),
                             "start")
