@@ -769,6 +769,21 @@ static void begin_refused(void)
         answer_hello(i);
 }
 
+/* The list that refuses ours, and the first master that tells it. */
+CASE_HERE(a_refused_client_names_the_other_list)
+{
+    struct told_list other;
+    unsigned teller;
+    begin_greeted(3, 0);
+    tell_nothing(1);
+    assert_false(agreement_other(&fake.engine, &other, &teller));
+    tell(2, '<', "12345", 0);
+    tell(3, '<', "12345", 0);
+    assert_true(agreement_other(&fake.engine, &other, &teller));
+    assert_int_equal(other.masters, 5);
+    assert_int_equal(teller, 1);
+}
+
 /* The words that end it came while we said nothing: all masters are asked anew. */
 CASE_HERE(the_others_have_gone)
 {
@@ -854,11 +869,14 @@ static void begin_looking(void)
 
 CASE_HERE(who_looks_says_nothing)
 {
+    struct told_list other;
+    unsigned teller;
     begin_looking();
     assert_int_equal(asked_first(1), REQUEST_AGREE);
     assert_int_equal(fake.engine.agree.says, 0);
-    tell_all('<', "12", 0); /* the lists that it sees refuse nothing */
+    tell_all('<', "12345", 0); /* the lists that it sees refuse nothing */
     assert_int_equal(client(), GOES_ON);
+    assert_false(agreement_other(&fake.engine, &other, &teller));
     fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
     fake.closing = true;
     assert_int_equal(fake.engine.agree.says, 0);
