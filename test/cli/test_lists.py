@@ -114,7 +114,7 @@ class Promoted(Case):
         self.redlock("nodes", "--adopt", env=self.list, status=0)
 
     def of(self, *servers):
-        return self.env(REDLOCK_NODES=",".join(server.uri() for server in servers), REDLOCK_MAX_TTL="6s")
+        return self.env(REDLOCK_NODES=",".join(server.uri() for server in servers), REDLOCK_MAX_TTL="12s")
 
     def all_vote(self):
         until(lambda: "3 of 3 masters vote" in self.redlock("nodes", env=self.list).out, "all of them vote")
@@ -126,7 +126,7 @@ class Promoted(Case):
 
     def lock_on_bare_quorum(self):
         self.servers[0].pause()
-        self.redlock("lock", "--ttl", "6s", "a", env=self.list, status=0)
+        self.redlock("lock", "--ttl", "12s", "a", env=self.list, status=0)
         self.servers[0].resume()
 
     def comes_back_from(self, source):
