@@ -29,11 +29,11 @@ struct options {
     unsigned shared;         /* pairs: names that all such processes share; 0: each has its own */
     bool fence;              /* pairs, burst: with a fencing token */
     bool reads;              /* pairs: with its names shared */
-    unsigned leases;         /* renew: held at once; local-queue: waiters; storm, idle: clients */
+    unsigned leases;         /* renew, closing, burst; local-queue: waiters; storm, idle: clients */
     unsigned workers;        /* handoff, turns: processes */
     unsigned permits;        /* pairs, permits: of each name; 0: the name itself */
     unsigned readers;        /* turns: processes that share the name */
-    double hold_ms, rest_ms; /* handoff, turns: how long a worker holds, and then rests */
+    double hold_ms, rest_ms; /* handoff, turns, burst: how long one holds, and then rests */
     const char *worker;      /* handoff: command of a worker; NULL: our own; start: the command */
     const char *count;       /* handoff, turns: server commands to count */
     bool json;
