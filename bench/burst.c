@@ -1,10 +1,10 @@
 /*
  * burst.c - one turn of a client asks for many leases, plain, fenced and shared, and looks at a
  * third as many names.  It tells how many came to nothing, and when the last outcome came.
+ * names: all of them would wait.  Then the client keeps a queue for each name.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "redlock.h"
 #include "scenario.h"
@@ -19,6 +19,7 @@ struct burst {
     redlock_lease **leases;
     redlock_look **looks;
     char *bytes;
+    int64_t wait_ms;
     struct result *result;
     int64_t begun, released_at;
     unsigned untold, held, not_acquired, overload, lost, looks_failed; /* of this run */
@@ -80,15 +81,6 @@ static void on_look(redlock_look *look, const redlock_look_result *result, void 
 
 /* ---- the turn ---- */
 
-static redlock_name name_of(struct burst *burst, const char *kind, unsigned number)
-{
-    unsigned size = burst->options->name_size;
-    memset(burst->bytes, '.', size);
-    int length = snprintf(burst->bytes, size, "burst-%s:%u", kind, number);
-    burst->bytes[length] = '.';
-    return (redlock_name){.size = sizeof(redlock_name), .bytes = burst->bytes, .length = size};
-}
-
 /* By turns plain, fenced and shared; all fenced, if that is wanted. */
 static redlock_lease_options terms_of(const struct options *options, unsigned number)
 {
@@ -102,14 +94,15 @@ static redlock_lease_options terms_of(const struct options *options, unsigned nu
 static bool ask_one(struct burst *burst, unsigned number)
 {
     redlock_lease_options terms = terms_of(burst->options, number);
-    redlock_name name = name_of(burst, "lease", number);
+    terms.wait_ms = burst->wait_ms;
+    redlock_name name = user_name(burst->bytes, burst->options, "burst-lease", number);
     if (redlock_acquire_names(burst->user.client, &burst->leases[number], &name, 1, &terms,
                               on_event, burst))
         return false;
     burst->untold++;
     if (number % LOOKS_BY)
         return true;
-    name = name_of(burst, "look", number);
+    name = user_name(burst->bytes, burst->options, "burst-look", number);
     if (redlock_look_begin(burst->user.client, &burst->looks[number / LOOKS_BY], &name, 1, NULL,
                            on_look, burst))
         return false;
@@ -148,14 +141,29 @@ static void release_all(struct burst *burst)
     wait_until_told(burst, "releases");
 }
 
-static void free_all(struct burst *burst)
+static void free_looks(struct burst *burst)
+{
+    for (unsigned i = 0; i <= burst->options->leases / LOOKS_BY; i++) {
+        redlock_look_free(burst->looks[i]);
+        burst->looks[i] = NULL;
+    }
+}
+
+static void free_leases(struct burst *burst)
 {
     for (unsigned i = 0; i < burst->options->leases; i++) {
         redlock_lease_free(burst->leases[i]);
         burst->leases[i] = NULL;
-        redlock_look_free(burst->looks[i / LOOKS_BY]);
-        burst->looks[i / LOOKS_BY] = NULL;
     }
+}
+
+static void hold(struct burst *burst, int64_t resident_before)
+{
+    free_looks(burst);
+    user_run_for(&burst->user, burst->options->hold_ms / 1e3);
+    if (burst->held)
+        result_fact(burst->result, "resident_bytes_per_lease",
+                    (double)(bytes_resident() - resident_before) / burst->held);
 }
 
 static void tell(const struct burst *burst, double cpu, struct result *result)
@@ -182,6 +190,7 @@ static void run_burst(void *self, double warm, double seconds, struct result *re
     burst->untold = burst->held = burst->not_acquired = burst->overload = burst->lost =
         burst->looks_failed = 0;
     burst->leases_s = burst->looks_s = 0;
+    int64_t resident = bytes_resident();
     usage_now(&user, &system);
     burst->begun = now_ns();
     bool all_told = ask_all(burst) && wait_until_told(burst, "outcomes");
@@ -192,11 +201,12 @@ static void run_burst(void *self, double warm, double seconds, struct result *re
     result->pairs = burst->held;
     result->failed = burst->not_acquired;
     if (all_told)
-        user_run_for(&burst->user, burst->options->hold_ms / 1e3);
+        hold(burst, resident);
     tell(burst, result->user + result->system, result);
     if (all_told)
         release_all(burst);
-    free_all(burst);
+    free_looks(burst);
+    free_leases(burst);
 }
 
 static void close_burst(void *self)
@@ -224,9 +234,24 @@ static void *open_burst(const struct options *options, const struct cluster *clu
     return burst;
 }
 
+static void *open_names(const struct options *options, const struct cluster *cluster,
+                        struct ev_loop *loop, struct result *result)
+{
+    struct burst *burst = open_burst(options, cluster, loop, result);
+    if (burst)
+        burst->wait_ms = REDLOCK_FOREVER;
+    return burst;
+}
+
 const struct scenario burst_scenario = {
     .name = "burst",
     .summary = "--leases and a third as many looks, all asked for in one turn; held for --hold",
     .open = open_burst,
     .run = run_burst,
     .close = close_burst};
+const struct scenario names_scenario = {.name = "names",
+                                        .summary =
+                                            "the same, but each lease would wait for its name",
+                                        .open = open_names,
+                                        .run = run_burst,
+                                        .close = close_burst};

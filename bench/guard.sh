@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # guard.sh: what a pair costs in counts, which a busy machine hardly blurs. At c = 256 these are the client's
 # instructions (valgrind --tool=callgrind) and its allocations (memcheck's total), at c = 1 its system calls
-# (strace). Each may not exceed its limit in guard.limits.
+# (strace). Each may not exceed its limit in guard.limits. And twice as many of a kind, all at once, may not
+# cost much more than twice the instructions.
 #
 #     guard.sh BIN      the folder of redlock-bench and redlock; exit status 77: no tool that counts
 #
@@ -50,6 +51,26 @@ each() {
         awk -v a="$few" -v b="$many" -v n="$(($4 - $3))" 'BEGIN { printf "%.2f", (b - a) / n }'
 }
 
+# growth SCENARIO FEW MANY LIMIT: instructions of MANY divided by those of FEW, in the best of four tries.
+# How replies fall together makes a sixth of them.
+growth() {
+    local none few many times
+    for _ in {1..4}; do
+        none=$(of_many "$1" 1) && few=$(of_many "$1" "$2") && many=$(of_many "$1" "$3") ||
+            { echo "FAILED: could not count $1"; failed=1; return; }
+        times=$(awk -v a="$none" -v b="$few" -v c="$many" 'BEGIN { printf "%.2f", (c - a) / (b - a) }')
+        exceeds "$times" "$4" || break
+    done
+    tell "instructions of $3 $1 by those of $2" "$times" "$4"
+}
+
+of_many() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$BENCH" --json --no-syscalls --ttl 30000 \
+        --request-timeout 7500 --seconds 0.1 --warm 0 --leases "$2" "$1" >"$work/json" 2>"$work/errors" &&
+        ! grep -qE '"(untold|tasks_failed|failed)":[1-9]' "$work/json" &&
+        sed -n 's/^==[0-9]*== Collected : //p' "$work/errors"
+}
+
 # New masters on other ports: the cost of a pair differs by 1 % between sets of masters.
 fresh_masters() {
     "$CLUSTER" stop --dir "$work/masters" >/dev/null 2>&1 || true
@@ -59,6 +80,17 @@ fresh_masters() {
 }
 
 exceeds() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'; }
+
+# tell WHAT COUNT LIMIT
+tell() {
+    counted=1
+    if exceeds "$2" "$3"; then
+        echo "FAILED: $1: $2, more than the limit of $3"
+        failed=1
+    else
+        echo "ok: $1: $2, limit $3"
+    fi
+}
 
 # guard WHAT C FEW MANY LIMIT: the least of up to twelve counts. A busy machine cuts batches in two,
 # which only adds to a count, by 1 to 2 %; each count has the client's own cost in it.
@@ -70,13 +102,7 @@ guard() {
         exceeds "$least" "$5" || break
         fresh_masters
     done
-    counted=1
-    if exceeds "$least" "$5"; then
-        echo "FAILED: $1 per pair at c = $2: $least, more than the limit of $5"
-        failed=1
-    else
-        echo "ok: $1 per pair at c = $2: $least, limit $5"
-    fi
+    tell "$1 per pair at c = $2" "$least" "$5"
 }
 
 # Some containers have strace and may not trace.
@@ -93,7 +119,10 @@ main() {
             syscalls) may_trace || { echo "skipped: $what: strace is missing or may not trace"; continue; } ;;
             *) command -v valgrind >/dev/null || { echo "skipped: $what: valgrind is missing"; continue; } ;;
         esac
-        guard "$what" "$c" "$few" "$many" "$limit"
+        case $what in
+            growth) growth "$c" "$few" "$many" "$limit" ;;
+            *) guard "$what" "$c" "$few" "$many" "$limit" ;;
+        esac
     done <"$HERE/guard.limits"
     ((counted || failed)) || exit "$SKIPPED"
     exit "$failed"

@@ -16,12 +16,13 @@
 volatile sig_atomic_t interrupted;
 
 static const struct scenario *const scenarios[] = {
-    &pairs_scenario,         &renew_scenario,          &closing_scenario,
-    &burst_scenario,         &handoff_scenario,        &turns_scenario,
-    &permits_scenario,       &local_queue_scenario,    &storm_scenario,
-    &idle_scenario,          &start_scenario,          &floor_async_scenario,
-    &floor_patient_scenario, &floor_blocking_scenario, &floor_epoll_scenario,
-    &floor_handoff_scenario};
+    &pairs_scenario,       &renew_scenario,         &closing_scenario,
+    &burst_scenario,       &names_scenario,         &observers_scenario,
+    &parties_scenario,     &surveys_scenario,       &handoff_scenario,
+    &turns_scenario,       &permits_scenario,       &local_queue_scenario,
+    &storm_scenario,       &idle_scenario,          &start_scenario,
+    &floor_async_scenario, &floor_patient_scenario, &floor_blocking_scenario,
+    &floor_epoll_scenario, &floor_handoff_scenario};
 
 #define SCENARIOS (sizeof scenarios / sizeof scenarios[0])
 

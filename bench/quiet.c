@@ -5,13 +5,16 @@
 #include "redlock.h"
 #include "user.h"
 
-#define FIRST 20 /* acquires that do not count */
+/* The first 20 acquires are not measured, or those of the first second. */
+#define FIRST    20
+#define FIRST_NS INT64_C(1000000000)
+#define MOST_NS  INT64_C(5000000000)
 
 struct quiet {
     struct user user;
     redlock_lease_options terms;
     struct histogram acquire;
-    int64_t asked;
+    int64_t begun, asked;
     ev_timer pause;
     double pause_s;
     unsigned left, done;
@@ -41,7 +44,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 {
     struct quiet *quiet = data;
     if (event->kind == REDLOCK_ACQUIRED) {
-        if (quiet->done >= FIRST)
+        if (quiet->done >= FIRST || quiet->asked > quiet->begun + FIRST_NS)
             histogram_add(&quiet->acquire, now_ns() - quiet->asked);
         redlock_lease_release(lease);
         return;
@@ -50,7 +53,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         return;
     redlock_lease_free(lease);
     quiet->done++;
-    if (--quiet->left && !interrupted)
+    if (--quiet->left && !interrupted && now_ns() < quiet->begun + MOST_NS)
         pause_first(quiet);
     else
         ev_break(quiet->user.loop, EVBREAK_ONE);
@@ -72,6 +75,7 @@ int64_t quiet_round_trip(const struct options *options, const struct cluster *cl
     quiet.pause_s = pause_ms / 1e3;
     if (!user_open(&quiet.user, options, cluster, loop, result))
         return 0;
+    quiet.begun = now_ns();
     ask(&quiet);
     ev_run(loop, 0);
     user_close(&quiet.user);

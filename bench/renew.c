@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "redlock.h"
 #include "scenario.h"
@@ -61,15 +60,10 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
 
 static bool ask_one(struct renew *renew)
 {
-    char bytes[65536];
-    unsigned size = renew->options->name_size;
-    memset(bytes, '.', size);
-    int length = snprintf(bytes, size, "renew:%u", renew->asked);
-    bytes[length] = '.';
-    return redlock_acquire_names(
-               renew->user.client, &renew->leases[renew->asked],
-               &(redlock_name){.size = sizeof(redlock_name), .bytes = bytes, .length = size}, 1,
-               &renew->terms, on_event, renew) == REDLOCK_OK;
+    char bytes[1024];
+    redlock_name name = user_name(bytes, renew->options, "renew", renew->asked);
+    return redlock_acquire_names(renew->user.client, &renew->leases[renew->asked], &name, 1,
+                                 &renew->terms, on_event, renew) == REDLOCK_OK;
 }
 
 static void ask_more(struct renew *renew)

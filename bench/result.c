@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 void result_clear(struct result *result)
 {
@@ -55,6 +56,17 @@ size_t bytes_in_use(void)
 {
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
+}
+
+int64_t bytes_resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%*s %ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
 int64_t now_ns(void)

@@ -39,6 +39,8 @@ void usage_now(double *user, double *system);
 void usage_of_children(double *user, double *system);
 /* Bytes that malloc has given out. */
 size_t bytes_in_use(void);
+/* Bytes of this process that are in memory. */
+int64_t bytes_resident(void);
 int64_t now_ns(void);
 
 /* One line of JSON, or a table for people. */

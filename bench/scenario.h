@@ -33,9 +33,10 @@ struct scenario {
 };
 
 extern const struct scenario pairs_scenario, renew_scenario, closing_scenario, burst_scenario,
-    handoff_scenario, turns_scenario, permits_scenario, local_queue_scenario, storm_scenario,
-    idle_scenario, start_scenario, floor_async_scenario, floor_patient_scenario,
-    floor_blocking_scenario, floor_epoll_scenario, floor_handoff_scenario;
+    names_scenario, observers_scenario, parties_scenario, surveys_scenario, handoff_scenario,
+    turns_scenario, permits_scenario, local_queue_scenario, storm_scenario, idle_scenario,
+    start_scenario, floor_async_scenario, floor_patient_scenario, floor_blocking_scenario,
+    floor_epoll_scenario, floor_handoff_scenario;
 
 const struct scenario *scenario_find(const char *name);
 void scenarios_list(char *text, size_t size);

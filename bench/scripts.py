@@ -7,7 +7,8 @@ OLD and NEW are folders like lib/wire/scripts, which is the default of NEW; `git
 earlier commit. Each case is asked 200 times in a pipeline, of one version and the other by turns, on one
 server at a socket in a scratch folder. The processor time of the server (/proc/PID/schedstat) is divided by
 the number of leases; preparations of a case do not count. The table has the lower quartile of the rounds,
-for other work on the machine only adds.
+for other work on the machine only adds. Both versions must be called alike: older ones of permits, and
+of several grants in one, are not.
 """
 import argparse
 import hashlib
@@ -132,7 +133,7 @@ def grant_each(fenced):
     def call(scripts, i, n):
         proposal = int(time.time() * 1e6) + i if fenced else 0
         return scripts.call("grant_each", names(i, n) + ["redlock:clock"],
-                            [WINDOW] + [TOKEN, TTL, proposal] * n)
+                            [WINDOW, TTL, proposal] + [TOKEN] * n)
     return call
 
 
@@ -140,13 +141,21 @@ def grant_shared(scripts, i, n):
     proposal, keys = int(time.time() * 1e6) + i, names(i, n) + ["redlock:clock"]
     if n == 1:
         return scripts.call("grant_shared", keys, [TOKEN, TTL, proposal, WINDOW, "s"])
-    return scripts.call("grant_shared_each", keys, [WINDOW] + [TOKEN, TTL, proposal] * n)
+    return scripts.call("grant_shared_each", keys, [WINDOW, TTL, proposal] + [TOKEN] * n)
 
 
 def held_by_reader(scripts, i, n):
     """Another one, who read first."""
     return [scripts.call("grant_shared", [name, "redlock:clock"], [OTHER, TTL, 0, WINDOW, "s"])
             for name in names(i, n)]
+
+
+def read(scripts, i, n):
+    return [grant_shared(scripts, i, n)]
+
+
+def read_beside(scripts, i, n):
+    return held_by_reader(scripts, i, n) + read(scripts, i, n)
 
 
 def release(scripts, i, n):
@@ -184,27 +193,29 @@ def handover(scripts, i, _):
     return scripts.call("release", names(i, 1), [OTHER])
 
 
-def slot(i, j):
-    return f"redlock:permit:{j}:lock:{i}"
+def slots(i, n, j):
+    """The j-th slot of each name."""
+    return [f"redlock:permit:{j}:{name}" for name in names(i, n)]
 
 
 def take_permit(fenced, j=0):
-    def call(scripts, i, _):
+    def call(scripts, i, n):
         proposal = int(time.time() * 1e6) + i if fenced else 0
-        return scripts.call("grant_slot", [slot(i, j), "redlock:clock"], [TOKEN, TTL, proposal, WINDOW, 4])
+        return scripts.call("grant_slot", slots(i, n, j) + ["redlock:clock"],
+                            [WINDOW] + [TOKEN, TTL, proposal, 4] * n)
     return call
 
 
-def one_permit_out(scripts, i, _):
-    return [take_permit(False, j=1)(scripts, i, 1)]
+def one_permit_out(scripts, i, n):
+    return [take_permit(False, j=1)(scripts, i, n)]
 
 
-def give_permit_back(scripts, i, _):
-    return scripts.call("release_slot", [slot(i, 1)], [TOKEN])
+def give_permit_back(scripts, i, n):
+    return scripts.call("release_slot", slots(i, n, 1), [TOKEN] * n)
 
 
-def renew_permit(scripts, i, _):
-    return scripts.call("renew_slot", [slot(i, 1)], [TOKEN, TTL, 1, int(time.time() * 1e6) + 60000000])
+def renew_permit(scripts, i, n):
+    return scripts.call("renew_slot", slots(i, n, 1), [TOKEN, TTL, 1, int(time.time() * 1e6) + 60000000] * n)
 
 
 def look(scripts, i, n):
@@ -230,16 +241,20 @@ def cases():
         yield f"read beside another, {n}", n, held_by_reader, grant_shared
     for n in (1, 2, 8, 32):
         yield f"release, {n}", n, held, release
+    for n in (1, 8, 32):
+        yield f"release of the only reader, {n}", n, read, release
+        yield f"release beside another reader, {n}", n, read_beside, release
     for n in (1, 2, 8, 32):
         yield f"renew, {n}", n, soon, renew
     yield "queue, a new place", 1, held_by_other, queue
     yield "queue, a refresh", 1, held_and_awaited, queue
     yield "release, handed over", 1, held_and_awaited, handover
-    yield "permit, the first of its name", 1, free, take_permit(False)
-    for word, fenced in ("", False), (", fenced", True):
-        yield f"permit, a further one{word}", 1, one_permit_out, take_permit(fenced)
-    yield "permit, given back", 1, one_permit_out, give_permit_back
-    yield "permit, renewed", 1, one_permit_out, renew_permit
+    for n in (1, 8):
+        yield f"permit, the first of its name, {n}", n, free, take_permit(False)
+        for word, fenced in ("", False), (", fenced", True):
+            yield f"permit, a further one{word}, {n}", n, one_permit_out, take_permit(fenced)
+        yield f"permit, given back, {n}", n, one_permit_out, give_permit_back
+        yield f"permit, renewed, {n}", n, one_permit_out, renew_permit
     yield "look, a free name", 1, free, look
     yield "look, a held name", 1, held, look
     yield "hello", 1, free, hello

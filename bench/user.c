@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
 {
@@ -59,6 +60,16 @@ static void on_turn(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)timer, (void)events;
     ev_break(loop, EVBREAK_ONE);
+}
+
+redlock_name user_name(char *bytes, const struct options *options, const char *kind,
+                       unsigned number)
+{
+    size_t size = options->name_size;
+    snprintf(bytes, size, "%s:%u", kind, number);
+    size_t length = strlen(bytes);
+    memset(bytes + length, '.', size - length);
+    return (redlock_name){.size = sizeof(redlock_name), .bytes = bytes, .length = size};
 }
 
 void user_run_for(struct user *user, double seconds)

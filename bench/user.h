@@ -19,6 +19,9 @@ struct user {
 /* Waits until every master was reached or tried; false, with a note, on failure. */
 bool user_open(struct user *user, const struct options *options, const struct cluster *cluster,
                struct ev_loop *loop, struct result *result);
+/* The name of this number, in `bytes`, which has room for as many as the options ask for. */
+redlock_name user_name(char *bytes, const struct options *options, const char *kind,
+                       unsigned number);
 /* Unless the loop is broken before. */
 void user_run_for(struct user *user, double seconds);
 /* Gives every lease back, within this time at most. */

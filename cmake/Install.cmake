@@ -12,6 +12,9 @@ install(TARGETS redlock_shared redlock_static EXPORT redlockTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(REDLOCK_TOOLS)
   install(TARGETS redlock RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET redlock_tls)
+    install(TARGETS redlock_tls LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/redlock)
+  endif()
   # Debian's zsh looks in zsh/vendor-completions for those of packages.
   set(REDLOCK_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
     "Where zsh looks for completions")

@@ -69,8 +69,7 @@
  *     run in threads of the library, which block all signals.  Nothing here raises SIGPIPE.
  *   - Callbacks come from the loop only, never from inside your own call (except on_log).  They may
  *     call every function here except redlock_process(), and may free the handle they are about.
- *   - Outcomes: each one comes exactly once, and none after redlock_lease_free(),
- *     redlock_lease_detach() or redlock_free().
+ *   - Outcomes: each comes once, none after redlock_lease_free(), _detach() or redlock_free().
  *   - Order: the loop carries out calls about leases, 1,024 in a turn.  wait_ms and elapsed_ms
  *     count from that moment.  Calls about different leases have no order.
  *   - Handles must not be NULL.  The library copies strings that you pass in.  Strings in an event
@@ -94,20 +93,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define REDLOCK_VERSION_MAJOR 0
 #define REDLOCK_VERSION_MINOR 2
 #define REDLOCK_VERSION_PATCH 0
 #define REDLOCK_VERSION       "0.2.0"
 
+#ifdef __cplusplus
+#define REDLOCK_LINKAGE extern "C"
+#else
+#define REDLOCK_LINKAGE
+#endif
+
 #if defined(__GNUC__)
-#define REDLOCK_API      __attribute__((visibility("default")))
+#define REDLOCK_API      REDLOCK_LINKAGE __attribute__((visibility("default")))
 #define REDLOCK_MUST_USE __attribute__((warn_unused_result))
 #else
-#define REDLOCK_API
+#define REDLOCK_API REDLOCK_LINKAGE
 #define REDLOCK_MUST_USE
 #endif
 
@@ -237,8 +238,8 @@ typedef struct redlock_options {
     /* Put before every name to make the key.  NULL: none. */
     const char *prefix;
 
-    /* Clients of one fleet count on the same masters: a list that may not be used beside that of
-     * others ends acquires with E_DIFFERS.  NULL: the prefix.  "": none, nothing is compared. */
+    /* Clients of one fleet count on the same masters.  A list that is over, or unsafe beside an
+     * earlier one, gets E_DIFFERS, and renews nothing.  NULL: the prefix.  "": no comparison. */
     const char *fleet;
 
     /* The longest ttl that a lease of this client may have, 1 ms to 24 hours; 0: 30,000.  A
@@ -254,8 +255,8 @@ typedef struct redlock_options {
      * REDLOCK_ZERO: they agree.  A restarted master abstains for that much longer. */
     int64_t clock_skew_ms;
 
-    /* From the start of a connection, name lookup included, until the master has answered the first
-     * script; at most one hour, 0: 1,000. */
+    /* From the start of a connection, name lookup included, until the master has answered hello; a
+     * master that lacks the scripts has three times as long more.  At most one hour, 0: 1,000. */
     int64_t connect_timeout_ms;
 
     /* How long a master may answer nothing before a request counts as unanswered, at most one hour.
@@ -294,9 +295,9 @@ typedef struct redlock_options {
     /* If nodes is NULL: the path of a file with the list, which redlock_open() reads.  In it a # at
      * the beginning of a line, or behind white space or a comma, begins a comment.
      * When a master denies the login (WRONGPASS, NOAUTH), the loop's thread reads the file again.
-     * It takes the user and password of that master, and nothing else: a changed list needs a new
-     * client.  A file that cannot be read changes nothing, and on_log says so once.  Give an
-     * absolute path, and replace the file as a whole. */
+     * It takes the login of that master alone: a changed list needs a new client, see
+     * redlock_relist().  A file that cannot be read changes nothing, and on_log says so once.
+     * Give an absolute path, and replace the file as a whole. */
     const char *nodes_file;
 
     /* A master has come up or gone, or has begun or ceased to abstain: see redlock_node_get(). */
@@ -356,22 +357,31 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
  * (0: at once; REDLOCK_FOREVER: no limit).  Once a quorum of the others has given the names back,
  * it does not wait for a master that it cannot reach for half a second.  `left` is the number of
  * releases still owed; these keys go when their ttl ends.  Callbacks of leases come before
- * `closed`: NOT_ACQUIRED with E_CLOSED, RELEASED (E_UNAVAILABLE: not confirmed).  A second call, or
- * a call in a forked child, does nothing.  You still free the client, in `closed` or later. */
+ * `closed`: NOT_ACQUIRED with E_CLOSED, RELEASED (E_UNAVAILABLE: not confirmed).  A second call can
+ * only shorten the patience.  In a forked child a call does nothing.  You still free the client, in
+ * `closed` or later. */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
                                void *data);
 
+/* Another list of masters takes this client's place (change.md): `to` is a client of it on the same
+ * thread.  Held leases move there as by redlock_lease_move(), tried until they have.  Acquires that
+ * wait are cancelled: ask `to`.  New calls get E_CLOSED.  When nothing is left the client closes;
+ * you still free it.  redlock_close() releases what is left, with its own `closed`.  If `to` is
+ * freed or closed first, the leases stay.  Returns as redlock_may_move(); E_STATE: a client that
+ * was left for one of the two is not freed yet; E_CLOSED, E_FORKED. */
+REDLOCK_API redlock_code redlock_relist(redlock *client, redlock *to,
+                                        void (*closed)(redlock *client, unsigned left, void *data),
+                                        void *data);
+
 /* Frees the client and all its leases at once; no callback comes any more.  In a callback it takes
- * effect when that has returned.  Releases that were not sent stay unsent: redlock_close() first,
- * unless the process ends anyhow.  NULL is allowed. */
+ * effect when that has returned.  Unsent releases stay unsent: close it first.  NULL is allowed. */
 REDLOCK_API void redlock_free(redlock *client);
 
 /* ---- Without libev: watch redlock_fd() for reading, level-triggered, and call redlock_process()
  * when it is readable, as the program at the head does.  You set no timers: the descriptor becomes
- * readable when a lease must be renewed or is lost, and after your calls.  For poll(), libuv,
- * libevent (link it before this library: libev has functions of its names), GLib, sd-event and
- * asyncio see examples/loops. */
+ * readable when a lease must be renewed or is lost, and after your calls.  See examples/loops for
+ * libuv, libevent (link it first: libev has functions of its names), GLib, sd-event and asyncio. */
 
 /* The descriptor, the same until redlock_free(), and close-on-exec: do not read, close or replace
  * it.  Stop watching it before redlock_free(); in a callback it stays open until redlock_process()
@@ -402,10 +412,6 @@ REDLOCK_API bool redlock_is_busy(const redlock *client);
 /* A sentence about the last call on this client that returned an error: what was wrong and what to
  * do.  Valid until the next call.  E_FORKED for a handle of a lease leaves no sentence. */
 REDLOCK_API const char *redlock_last_error(const redlock *client);
-
-#ifdef __cplusplus
-}
-#endif
 
 #include "redlock/leases.h"
 #include "redlock/look.h"

@@ -102,12 +102,13 @@ eventually() {
     done
 }
 
-# Sets FIRST to a port such that it and the next $1 - 1 are free now.
+# Sets FIRST to a port such that it and the next $1 - 1 are free now, and no dead master's of another cluster.
 find_ports() {
     local dir=$TMP/ports port try
     for try in {1..50}; do
         FIRST=$((10000 + (RANDOM * 32768 + RANDOM) % 20000))
         for ((port = FIRST; port < FIRST + $1; port++)); do
+            [[ ! -d ${XDG_RUNTIME_DIR:-/tmp}/redlock-ports-$UID/$port ]] || continue 2
             "$CLUSTER" start -n 1 -p "$port" --no-adopt --dir "$dir" >/dev/null 2>&1 || continue 2
             "$CLUSTER" stop --dir "$dir"
         done

@@ -39,7 +39,7 @@ done < <(grep -EHr '^[[:space:]]*#[[:space:]]*include' --include='*.[ch]' "$sour
 
 # <stdio.h> is there for snprintf only, as the symbols show; a sanitizer, a profile or
 # the stack protector may add calls of its own; clang makes bcmp of some memcmp.
-allowed_calls='mem(cpy|set|move|cmp)|bcmp|str(cmp|len)|snprintf'
+allowed_calls='mem(cpy|set|move|cmp|chr)|bcmp|str(cmp|len)|snprintf'
 allowed_calls+='|__(mem(cpy|set|move)|snprintf)_chk|__stack_chk_(fail|guard)|_GLOBAL_OFFSET_TABLE_'
 allowed_calls+='|__(asan|ubsan|tsan|sanitizer|gcov|llvm)_.*'
 

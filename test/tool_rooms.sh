@@ -11,7 +11,8 @@ shift
 bad=0
 
 # Besides its own headers.  Only the table in main.c leads from the commands into run.
-declare -A below=([report]='' [options]='report' [.]='options report' [run]='. options report')
+declare -A below=([report]='' [options]='report' [.]='options report' [run]='. options report'
+    [tls]='')
 
 declare -A room_of=()
 for room in "${!below[@]}"; do

@@ -29,7 +29,9 @@ static void advise_on_way(struct text *out, const char *words)
         {"No route to host", "see that its host is up, and the route to it"},
         {"Network is unreachable", "see the route to its host"},
         {"no connection within", "see that its host is up, and that no firewall drops this port"},
-        {"no answer ", "it takes connections, and answers nothing: see whether it hangs"},
+        {"no answer ", "it takes connections, and answers nothing: see whether it hangs, or is far "
+                       "away (--connect-timeout)"},
+        {"not taken the scripts", "it is slow, or far away: give it time (--connect-timeout)"},
         {"No such file", "no server made this socket: see unixsocket in its configuration"},
         {"Permission denied", "this user may not open the socket: see unixsocketperm there"},
     };

@@ -5,7 +5,6 @@
  * Then it deletes exactly that holder's token on all masters, as a release does, and looks again.
  */
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "break_report.h"
@@ -13,6 +12,7 @@
 #include "crowds.h"
 #include "duration.h"
 #include "failure.h"
+#include "question.h"
 #include "say.h"
 #include "session.h"
 
@@ -61,7 +61,7 @@ enum phase { LOOKS, ASKS, LOOKS_AGAIN, BREAKS, CHECKS };
 struct breaker {
     struct session session;
     ev_timer again;
-    ev_io input;
+    struct question question;
     enum phase phase;
     struct breakage breakage;
     struct text given, value;
@@ -356,33 +356,23 @@ static void check(struct breaker *breaker, const redlock_look_result *result)
 
 /* ---- Asking the user ---------------------------------------------------- */
 
-static void on_input(struct ev_loop *loop, ev_io *input, int events)
+static void on_answer(void *owner, bool yes)
 {
-    struct breaker *breaker = input->data;
-    char line[100];
-    ssize_t length = read(STDIN_FILENO, line, sizeof line);
-    (void)events;
-    ev_io_stop(loop, input);
-    if (length > 0 && (line[0] == 'y' || line[0] == 'Y'))
+    struct breaker *breaker = owner;
+    if (yes)
         look(breaker, LOOKS_AGAIN);
     else
         declined(breaker);
 }
 
-/* Input that was typed before the question is no answer to it. */
 static void ask_user(struct breaker *breaker)
 {
     struct text line = {0};
     breaker->phase = ASKS;
-    tcflush(STDIN_FILENO, TCIFLUSH);
-    text_format(&line, "redlock: ");
+    breaker->question = (struct question){.answered = on_answer, .owner = breaker};
     break_show_found(&line, &breaker->breakage);
-    text_format(&line, "\nbreak it? [y/N] ");
-    say_text(&line);
-    text_free(&line);
-    ev_io_init(&breaker->input, on_input, STDIN_FILENO, EV_READ);
-    breaker->input.data = breaker;
-    ev_io_start(breaker->session.loop, &breaker->input);
+    text_format(&line, "\nbreak it?");
+    question_ask(&breaker->question, breaker->session.loop, &line);
 }
 
 /* ---- Looking ------------------------------------------------------------ */
@@ -509,7 +499,7 @@ static void on_signal(void *data, int number)
 {
     struct breaker *breaker = data;
     say_line_end();
-    ev_io_stop(breaker->session.loop, &breaker->input);
+    question_drop(&breaker->question, breaker->session.loop);
     ev_timer_stop(breaker->session.loop, &breaker->again);
     session_end_by_signal(&breaker->session, number, NULL);
 }

@@ -8,6 +8,8 @@
 #include "exits.h"
 #include "failure.h"
 #include "json.h"
+#include "list_text.h"
+#include "option_times.h"
 #include "options.h"
 #include "say.h"
 #include "votes.h"
@@ -44,9 +46,6 @@ const char config_help[] =
     "\n"
     "Example:\n"
     "  redlock --config ./redlock.conf config\n";
-
-#define DEFAULT_MAX_TTL_MS 30000
-#define BETWEEN            ", \t\n\v\f\r" /* the entries of a list */
 
 struct row {
     const char *key, *value;
@@ -118,7 +117,7 @@ static void show_value(struct text *out, const struct options *options, enum set
     if (setting == SETTING_SPARE)
         text_format(out, "%d", options->spare);
     else if (setting == SETTING_MAX_TTL)
-        show_span(out, options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS);
+        show_span(out, option_longest_ttl(options));
     else
         text_format(out, "%s", text ? text : "");
 }
@@ -162,14 +161,12 @@ static void put_list(struct output *output, const char *list)
 {
     const struct settings *settings = &output->options->settings;
     bool in_file = output->options->origin[SETTING_NODES] == ORIGIN_FILE;
-    const char *at = list + strspn(list, BETWEEN);
-    for (unsigned i = 0; *at; i++, at += strspn(at, BETWEEN)) {
+    struct client_text entry;
+    for (unsigned i = 0; list_take_entry(&list, &entry); i++) {
         struct text value = {0};
-        size_t length = strcspn(at, BETWEEN);
-        show_master(&value, at, length);
+        show_master(&value, entry.bytes, entry.length);
         put_row(output, SETTING_NODES, &value, in_file ? settings->master_line[i] : 0);
         text_free(&value);
-        at += length;
     }
 }
 

@@ -22,7 +22,7 @@ static const char global_help[] =
     "  list    show all holders and waiters\n"
     "  break   take a lock away from its holder\n"
     "  nodes   check each master, with advice\n"
-    "  masters show which lists of masters are in use\n"
+    "  masters show which lists of masters are in use, or change the list\n"
     "  elect   run a command while leading, and announce a value\n"
     "  leader  print the announcement of the leader\n"
     "  barrier wait until all parties have arrived\n"

@@ -1,17 +1,21 @@
 /*
- * masters.c - which lists of masters the clients of a fleet count on, once or each change.
+ * masters.c - which lists of masters the clients of a fleet count on, once or at each change.
  */
 #include <string.h>
 
+#include "change.h"
 #include "commands.h"
 #include "duration.h"
-#include "failure.h"
+#include "list_watch.h"
 #include "lists_report.h"
 #include "say.h"
 #include "session.h"
 
 const char masters_help[] =
     "usage: redlock masters [--watch] [--json]\n"
+    "       redlock masters change URIS [--yes] [--patience D]\n"
+    "       redlock masters change URIS --plan [--json]\n"
+    "       redlock masters change --undo\n"
     "\n"
     "Shows which lists of masters the clients of the fleet (--fleet) count on, as\n"
     "they told the masters: by how many clients, with which quorum, spare votes and\n"
@@ -30,12 +34,28 @@ const char masters_help[] =
     "\n"
     "It writes nothing on the masters, and does not say its own list.\n"
     "\n"
-    "Exit status: 0 all clients agree, or none says a list, 1 their lists differ, and\n"
-    "may meet, 64 usage, 69 too few masters told their lists, and no difference is\n"
-    "known, 78 lists may not meet, or the list of masters is wrong, 128+N (--watch)\n"
-    "ended by signal N.\n"
+    "change leads all clients from your list to that of URIS, in the fewest steps in\n"
+    "which clients of two neighbouring lists exclude each other. In each step it\n"
+    "prints a list: give it to all clients (`redlock run` looks at its file). It\n"
+    "waits until no client says the former one, and then tells the masters that this\n"
+    "is over. `redlock run` goes on with the next list then; another client is\n"
+    "refused, and its message has that list. If you run a command that ended early\n"
+    "once more, it goes on where it was.\n"
     "\n"
-    "Example:\n"
+    "  --plan        asks no master, but prints the steps\n"
+    "  --yes         do not ask; needed without a terminal\n"
+    "  --patience D  ends a former list after D even if clients still say it: they\n"
+    "                take no lease any more, and theirs run out, but for those of\n"
+    "                `redlock run`; default: waits on\n"
+    "  --undo        takes back that your list is over\n"
+    "\n"
+    "Exit status: 0 all clients agree, or none says a list; changed, 1 their lists\n"
+    "differ, and may meet; you said no, 64 usage, 69 too few masters told their\n"
+    "lists, and no difference is known; a master that is needed is not up, 78 lists\n"
+    "may not meet, or your list is over, or wrong, 128+N ended by signal N.\n"
+    "\n"
+    "Examples:\n"
+    "  redlock masters change 10.0.0.1:6379,10.0.0.2:6379,10.0.0.4:6379\n"
     "  redlock masters --json | jq -r '.lists[] | [.clients, .label] | @tsv'\n";
 
 #define LOOK_S    0.01 /* until all masters have told */
@@ -132,26 +152,20 @@ static void on_signal(void *data, int number)
     session_end_by_signal(&masters->session, number, NULL);
 }
 
-static void end_without_fleet(struct masters *masters)
-{
-    struct lists_used used;
-    redlock_lists_used(masters->session.client, &used);
-    if (used.fleet)
-        return;
-    failure_tell(masters->session.options, "cannot tell of", REDLOCK_E_ARGUMENT,
-                 "clients of no fleet say no list: give --fleet a name", NULL);
-    session_end(&masters->session, EXIT_USAGE, 0);
-}
-
 int perform_masters(const struct options *options)
 {
+    if (options->undo)
+        return perform_undo(options);
+    if (options->action)
+        return perform_change(options);
     struct masters masters = {.session = {.begin = on_begin,
                                           .signalled = options->watch ? on_signal : NULL,
                                           .patient = true,
                                           .looks = true,
                                           .any_list = true}};
     if (session_open(&masters.session, options, &masters)) {
-        end_without_fleet(&masters);
+        if (!fleet_is_named(options, masters.session.client))
+            session_end(&masters.session, EXIT_USAGE, 0);
         session_run(&masters.session);
     }
     text_free(&masters.told);

@@ -201,7 +201,7 @@ static void show_lists(struct text *out, const struct doctor *doctor)
 {
     struct lists_report report;
     lists_look(&report, doctor->session.client, doctor->quorum);
-    if (report.used.count > 1)
+    if (report.used.count > 1 || report.used.over)
         text_format(out, "%s; see redlock masters\n", report.verdict.bytes);
     lists_free(&report);
 }

@@ -108,13 +108,18 @@ static bool list_is_wrong(const struct session *session)
     return session->ready && exit_for(session->readiness) == EXIT_NODES;
 }
 
+static bool goes_elsewhere(const struct session *session)
+{
+    return session->goes_elsewhere && session->goes_elsewhere(session->data);
+}
+
 static void begin(struct session *session)
 {
     ev_timer_stop(session->loop, &session->begin_timer);
     if (session->begun || session->ending)
         return;
     session->begun = true;
-    if (list_is_wrong(session) && !session->any_list) {
+    if (list_is_wrong(session) && !session->any_list && !goes_elsewhere(session)) {
         failure_tell(session->options, "cannot begin with", session->readiness,
                      session->ready_text.bytes, NULL);
         session_end(session, EXIT_NODES, 0);

@@ -6,6 +6,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
+#include "list_text.h"
+
 #define TTL_MS             5000
 #define MAX_TTL_MS         30000 /* for a master that knows none */
 #define WAIT_MS            3000  /* of which hearing of a grant late takes one second */
@@ -13,7 +15,6 @@
 #define CLOSE_TIMEOUT_MS   500
 #define LOOK_S             0.005
 #define UNTOLD             "PUBLISH in its scripts told nobody"
-#define BETWEEN            ", \t\n\v\f\r" /* the entries of a list */
 
 /* ---- The end ------------------------------------------------------------ */
 
@@ -221,52 +222,13 @@ static void try_master(struct trials *trials, unsigned index, const char *master
         end(trial);
 }
 
-/* The list as the library reads it: commas or white space between the masters. */
-static const char *next_entry(const char *list, size_t *length)
-{
-    list += strspn(list, BETWEEN);
-    *length = strcspn(list, BETWEEN);
-    return *length > 0 ? list : NULL;
-}
-
-/* As the library reads a file: from a # that begins a word to the end of its line. */
-static void drop_comments(struct text *list)
-{
-    char *bytes = list->bytes;
-    for (size_t i = 0; i < list->length; i++)
-        if (bytes[i] == '#' && (i == 0 || strchr(BETWEEN, bytes[i - 1])))
-            memset(bytes + i, ' ', strcspn(bytes + i, "\n"));
-}
-
-/* The library has read the same file, so it can be read. */
-static void read_list(struct text *list, const struct options *options)
-{
-    char bytes[4096];
-    FILE *file = options->nodes ? NULL : fopen(options->nodes_file, "re");
-    if (options->nodes)
-        text_add(list, options->nodes, strlen(options->nodes));
-    for (size_t got = 1; file && got > 0;) {
-        got = fread(bytes, 1, sizeof(bytes), file);
-        text_add(list, bytes, got);
-    }
-    if (file) {
-        drop_comments(list);
-        fclose(file);
-    }
-    explicit_bzero(bytes, sizeof(bytes));
-}
-
 static void try_all(struct trials *trials, unsigned masters, const char *list)
 {
-    size_t length;
-    const char *entry = list;
-    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++, entry += length) {
+    struct client_text entry;
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX && list_take_entry(&list, &entry); i++) {
         struct text master = {0};
-        entry = next_entry(entry, &length);
-        if (!entry)
-            return;
         if (masters & 1U << i) {
-            text_add(&master, entry, length);
+            text_add(&master, entry.bytes, entry.length);
             try_master(trials, i, master.bytes);
         }
         text_free(&master);
@@ -276,7 +238,8 @@ static void try_all(struct trials *trials, unsigned masters, const char *list)
 void trials_begin(struct trials *trials, const struct options *options, struct ev_loop *loop,
                   redlock *known, unsigned masters, void (*done)(void *data), void *data)
 {
-    struct text list = {0};
+    char *file;
+    const char *list = list_entries(options, &file);
     *trials = (struct trials){
         .options = options, .loop = loop, .known = known, .done = done, .data = data};
     (void)!getrandom(&trials->mark, sizeof(trials->mark), 0);
@@ -284,12 +247,9 @@ void trials_begin(struct trials *trials, const struct options *options, struct e
     trials->look.data = trials;
     ev_timer_start(loop, &trials->look);
     trials->left = 1; /* this function */
-    read_list(&list, options);
-    if (list.length > 0) {
-        try_all(trials, masters, list.bytes);
-        explicit_bzero(list.bytes, list.length);
-    }
-    text_free(&list);
+    if (list)
+        try_all(trials, masters, list);
+    redlock_list_free(file);
     count_down(trials);
 }
 

@@ -21,6 +21,8 @@ class Place:
         here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         self.bench = os.path.join(asked.build, "bin/redlock-bench")
         self.proxy = os.path.join(asked.build, "bin/bench-delay-proxy")
+        self.network = os.path.join(asked.build, "bin/bench-network")
+        self.redlock = os.path.join(asked.build, "bin/redlock")
         self.cluster = os.path.join(os.path.dirname(here), "cluster-scripts/cluster")
         self.servers = os.path.join(here, "peers/servers.sh")
         self.raw = os.path.join(here, "floor_raw.sh")

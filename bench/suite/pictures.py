@@ -1,4 +1,4 @@
-"""pictures.py - the four plots of a run, as SVG, and as PNG where rsvg-convert is there."""
+"""pictures.py - the plots of a run, as SVG, and as PNG where rsvg-convert is there."""
 import os
 import re
 import shutil
@@ -62,9 +62,23 @@ def cpu(rows, path):
                       "microseconds of CPU (user and system) per pair")
 
 
+def networks(rows, path):
+    """An acquire in round trips, where all masters are equally far."""
+    ours = {}
+    for row in rows:
+        found = re.fullmatch(r"network, ([\d.]+) ms", row.group)
+        if found and row.p(0.5):
+            rtt_ms = float(found[1])
+            ours.setdefault(row.name, []).append((rtt_ms, row.p(0.5) / 1000 / rtt_ms))
+    return plots.lines(path, "An acquire on a network", f"one pair in flight, median; {MASTERS}",
+                       list(ours.items()), "round trip to each master, ms", "round trips that it took",
+                       y_text=lambda value: f"{value:.2f}", dots=True)
+
+
 def draw(rows, folder):
     drawn = []
-    for name, make in (("throughput", throughput), ("latency", latencies), ("tail", tails), ("cpu", cpu)):
+    for name, make in (("throughput", throughput), ("latency", latencies), ("tail", tails), ("cpu", cpu),
+                       ("network", networks)):
         path = os.path.join(folder, f"{name}.svg")
         if not make(rows, path):
             continue

@@ -18,6 +18,12 @@ FLOOR, PATIENT_FLOOR = "floor, hiredis async", "floor, hiredis async, for all re
 RAW_FLOOR = "floor, raw sockets and epoll"
 RING = "floor, DEL and PUBLISH in a ring"
 WORDS = {"default": "default", "best": "best setting"}
+# As bench-network takes them: round trips in ms, ~ how much longer, / how many of 100 packets are lost.
+NETWORKS = {"0.5 ms": ["0.5"] * 5, "2 ms": ["2"] * 5, "20 ms": ["20"] * 5, "200 ms": ["200"] * 5,
+            "2 to 4 ms": ["2~2"] * 5, "2 ms, 1 % lost": ["2/1"] * 5,
+            "three at 0.5 ms, two at 40": ["0.5"] * 3 + ["40"] * 2}
+# New masters abstain: none of these has granted anything.
+ADOPT = '"$0" nodes --adopt >/dev/null && exec "$@"'
 WARM_S = 0.06
 
 COMPARED = ("pairs_per_s", "p50", "p99", "cpu_us_per_pair", "masters_us_per_pair")
@@ -25,7 +31,7 @@ COMPARED = ("pairs_per_s", "p50", "p99", "cpu_us_per_pair", "masters_us_per_pair
 # Rounds A B B A of each comparison: quick, whole.
 ROUNDS = {"floors": (3, 12), "peers": (1, 3), "handoffs": (2, 4), "troubles": (2, 4), "fences": (2, 6),
           "spare": (1, 4), "fleet": (2, 8), "readers": (1, 4), "permits": (2, 4), "loops": (2, 8),
-          "masters": (1, 3), "open": (1, 3), "extremes": (1, 2),
+          "masters": (1, 3), "open": (1, 3), "extremes": (1, 2), "network": (1, 3),
           "commands": (20, 100)}
 
 
@@ -312,6 +318,30 @@ class Suite:
                             ["--workers", str(permits + waiters), "--permits", str(permits), *seconds,
                              "permits"], 60)
 
+    def network(self):
+        """Each entrant has a network of its own, with masters of its own; no two measure at once."""
+        for name, links in NETWORKS.items():
+            self.say(f"network: {name}")
+            on = lambda command: [self.place.network, *links, "--", "sh", "-c", ADOPT, self.place.redlock,
+                                  *command]
+            pairs = lambda *words: on([self.place.bench, "--slice", "1", "--warm", str(WARM_S), *words])
+            plan = {"redlock": pairs("pairs"), "redlock, fenced": pairs("--fence", "pairs"),
+                    FLOOR: pairs("floor-async")}
+            if not self.place.no_peers:
+                plan.update({peer: on(["node", "driver.mjs", peer, "default", "--warm", str(WARM_S)])
+                             for peer in PEERS[:2]})
+            for entrant, command in plan.items():
+                self.keep(Entrant(entrant, command, None, self.place.peers))
+            rtt_s = float(re.match(r"[\d.]+", links[0])[0]) / 1000
+            self.interleave(f"network, {name}", self.entrants, self.rounds["network"],
+                            seconds=max(self.slice_s, 20 * rtt_s))
+            seconds = max(2 if self.quick else 6, 60 * rtt_s)
+            result = once(on([self.place.bench, "--json", "--no-syscalls", "--seconds", str(seconds),
+                              "handoff"]), 60)
+            row = Row(f"network, {name}", "redlock, handoff among 8 processes", [], result.get("note", ""))
+            row.facts = {key: value for key, value in result.items() if key.startswith("handoff_p")}
+            self.rows.append(row)
+
     def loops(self):
         """A client that shows a descriptor, which a loop of libev watches, beside one on that loop."""
         for c in (1, 256):
@@ -343,6 +373,14 @@ class Suite:
                         ["--leases", str(leases), "--ttl", str(1000 * ttl_s), "--seconds", str(seconds),
                          "renew"],
                         seconds + 200)
+
+    def many_at_once(self):
+        """On new masters, without other keys, which a survey would look through."""
+        for kind in "observers", "surveys", "parties":
+            for number in (20000, 100000)[:1 if self.quick else 2]:
+                self.say(f"{number} {kind} at once")
+                self.single("many at once", f"{number} {kind}",
+                            ["--leases", str(number), "--ttl", "300000", kind], 400, {"REDLOCK_NODES": ""})
 
     def commands(self):
         """A command under a lock, from its start to its end: one of each, by turns."""
@@ -502,15 +540,17 @@ class Suite:
         parts = {"floors": self.floors, "peers": self.peers, "handoffs": self.handoffs,
                  "waiters": self.waiters, "troubles": self.troubles, "fences": self.fences,
                  "spare": self.spare, "fleet": self.fleet, "readers": self.readers, "permits": self.permits,
+                 "network": self.network,
                  "loops": self.loops, "masters": self.numbers_of_masters,
                  "open": self.open_loops, "extremes": self.extremes, "syscalls": self.syscalls,
                  "ceilings": self.ceilings, "commands": self.commands, "storms": self.storms,
-                 "renewals": self.renewals}
+                 "renewals": self.renewals, "many": self.many_at_once}
         self.whole = not only
+        only = only or parts.keys() - {"network"}
         for name in only - parts.keys():
             self.note_row("not measured", name, "there is no such part")
         for name, part in parts.items():
-            if only and name not in only:
+            if name not in only:
                 continue
             self.busy = max(self.busy, machine.still_busy(0.3))
             began = time.monotonic()

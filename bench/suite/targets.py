@@ -35,13 +35,14 @@ class Rows:
 
 
 class Target:
-    def __init__(self, row, find, limit, unit="x", at_least=False):
+    def __init__(self, row, find, limit, unit="x", at_least=False, if_named=False):
         self.row, self.find, self.limit, self.unit, self.at_least = row, find, limit, unit, at_least
+        self.if_named = if_named  # a whole run does not measure it
 
     def says(self, found):
         if self.unit == "x":
             return f"{found[0]:.2f} x" + (f" ±{found[1]:.0%}" if found[1] else "")
-        return f"{number(found[0], 1 if found[0] < 100 else 0)} {self.unit}"
+        return f"{number(found[0], 2 if found[0] < 2 else 1 if found[0] < 100 else 0)} {self.unit}"
 
     def wanted(self):
         if not self.limit:
@@ -103,6 +104,11 @@ def renewal(leases, ttl_s, most):
                   fact("renewals", f"{leases} leases, ttl {ttl_s} s", "cpu_us_per_renewal"), most, "us")
 
 
+def at_once(kind, number):
+    return Target(f"client CPU of one of {number:,} {kind} at once",
+                  fact("many at once", f"{number} {kind}", "cpu_us_per_task"), 6, "us")
+
+
 def handoff(share, most):
     return Target(f"handoff among 8 processes, {share}, against its floor",
                   beside("handoff, in turn", f"{RING}, 8 processes", f"handoff_{share}_us"), most)
@@ -113,15 +119,22 @@ TARGETS = [
     *of_floor(256, 1.25, 0.95), *of_floor(4096, 1.2, 1.0),
     Target("c = 1: acquire p50, against raw sockets with epoll", beside("c = 1", RAW_FLOOR, "p50"), 1.05),
     Target("fenced against plain, c = 1: acquire p50", fenced("fences, c = 1", "p50"), 1.35),
+    Target("fenced against plain, c = 16: acquire p50", fenced("fences, c = 16", "p50"), 1.35),
     Target("fenced against plain, c = 256: pairs/s", fenced("fences, c = 256", "pairs_per_s"), 0.75,
            at_least=True),
+    Target("a reader against a fenced writer, c = 256: CPU of the masters",
+           beside("readers beside writers, c = 256", "writer, fenced", "masters_us_per_pair"), 1.5),
     held(100000), held(1000000),
     Target("memory of a waiter, one of 10,000",
            fact("waiters of one process", "10000 waiters", "memory_bytes_per_waiter"), 450, "bytes"),
     renewal(1000, 10, 7), renewal(100000, 30, 3.3), renewal(1000000, 120, 4.5),
     Target("closing 1,000,000 leases", closing(1000000, "closing_s"), None, "s"),
     Target("closing 1,000,000 leases: client CPU of each, against 100,000", divided(MANY, FEWER), LINEAR),
+    *(at_once(kind, number) for kind in ("observers", "surveys", "parties") for number in (20000, 100000)),
     handoff("p50", 1.08), handoff("p99", 1.15),
+    Target("handoff among 8 processes on a network of 2 ms",
+           fact("network, 2 ms", "redlock, handoff among 8 processes", "handoff_p50_round_trips"), 1.1,
+           "round trips", if_named=True),
     Target("`redlock run -- true` against flock", beside("commands", "flock", "run_us"), 1.6),
     Target("hello: CPU of a master, a connection of clients that come back",
            fact("storm", "clients that come back", "master_us_per_connection"), 50, "us")]
@@ -140,7 +153,7 @@ def lines(rows, whole):
     """A line for each target; of a run of some parts only, for those that were measured."""
     found = [(target, target.line(Rows(rows))) for target in TARGETS]
     return [line or (target.row, "not measured", target.wanted(), "–") for target, line in found
-            if line or whole]
+            if line or whole and not target.if_named]
 
 
 def title(warning):

@@ -1,6 +1,7 @@
 """Tests that the scenarios do what their figures say: python3 bench/suite/test_scenarios.py BIN
 
 BIN is the folder of redlock-bench and redlock."""
+import json
 import os
 import subprocess
 import sys
@@ -154,6 +155,7 @@ class Scenarios(unittest.TestCase):
         self.assertEqual([result.get(fact) for fact in facts], [30, 10, 30, 0, 0, 0], result)
         self.assertTrue(0 < result["leases_told_s"] <= result["seconds"], result)
         self.assertTrue(0 < result["looks_told_s"] <= result["seconds"], result)
+        self.assertIn("resident_bytes_per_lease", result)
         self.assertGreaterEqual(self.calls(1, "set") - before, 20, "plain and fenced")
         self.await_no_locks("burst-*")
 
@@ -163,6 +165,16 @@ class Scenarios(unittest.TestCase):
         result = self.bench("--leases", "9", "--hold", "1", "burst")
         self.assertEqual((result.get("pairs"), result.get("not_acquired"), result.get("overload")), (0, 9, 0),
                          result)
+
+    def test_tasks_are_all_told(self):
+        facts = "tasks", "untold", "tasks_failed"
+        for kind in "observers", "parties", "surveys":
+            result = self.bench("--leases", "25", kind)
+            self.assertEqual([result.get(fact) for fact in facts], [25, 0, 0], result)
+            self.assertGreater(result["cpu_us_per_task"], 0)
+        for number in FIVE[:3]:
+            self.ask(number, "config", "set", "maxmemory", "1")
+        self.assertEqual(self.bench("--leases", "25", "surveys")["tasks_failed"], 0)
 
     def test_a_command_is_run_as_often_as_wanted(self):
         result = self.bench("--pairs", "3", "--worker", os.path.join(BIN, "redlock run bench-test -- true"),
@@ -179,6 +191,49 @@ class Scenarios(unittest.TestCase):
         result = self.bench("--pairs", "3", "--worker", "false", "start")
         self.assertEqual((result.get("pairs"), result.get("failed")), (0, 1), result)
         self.assertIn("false", result["note"])
+
+
+class Network(unittest.TestCase):
+    """The links of bench-network, as a command meets them."""
+
+    def run_on(self, *words, status=0):
+        done = subprocess.run([os.path.join(BIN, "bench-network"), *words], text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode == 77:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout
+
+    def round_trips(self, *links):
+        """The answer times that `redlock nodes` tells, in us."""
+        out = self.run_on(*links, "--", os.path.join(BIN, "redlock"), "nodes", "--adopt", "--json")
+        return [node["rtt_us"] for node in json.loads(out)["nodes"]]
+
+    def test_each_link_has_its_round_trip(self):
+        near, far, farther = self.round_trips("0", "20", "50")
+        self.assertLess(near, 20000)
+        self.assertGreaterEqual(far, 20000)
+        self.assertGreaterEqual(farther, 50000)
+
+    def test_packets_are_lost(self):
+        sent_again = "awk '/^Tcp:/ && ++line == 2 { print $13 }' /proc/net/snmp"
+        for link, some in ("1", False), ("1/20", True):
+            out = self.run_on(link, "--", "sh", "-c",
+                              f"redis-cli -h 10.99.1.1 -r 40 ping > /dev/null; {sent_again}")
+            self.assertEqual(int(out) > 0, some, out)
+
+    def test_the_status_is_the_commands(self):
+        self.run_on("0", "--", "sh", "-c", "exit 7", status=7)
+        self.run_on("0", "--", "sh", "-c", "kill -TERM $$", status=128 + 15)
+
+    def test_wrong_links_are_refused(self):
+        for wrong in ("x", "1~", "-1", "1/101", "1/1x"):
+            self.run_on(wrong, "--", "true", status=64)
+
+    def test_scripts_reach_masters_that_are_far(self):
+        """They take several round trips, and a new master has none."""
+        runs = '"$0" nodes --adopt >/dev/null && exec "$0" run far -- true'
+        self.run_on("200", "200", "200", "--", "sh", "-c", runs, os.path.join(BIN, "redlock"))
 
 
 if __name__ == "__main__":

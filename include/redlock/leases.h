@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum redlock_event_kind {
     REDLOCK_ACQUIRED,     /* the lease is yours for event->valid_ms */
     REDLOCK_NOT_ACQUIRED, /* final; event->code says why */
@@ -24,7 +20,9 @@ typedef enum redlock_event_kind {
     REDLOCK_RELEASED,     /* final; event->code tells whether the lease was still yours */
     REDLOCK_CHANGED,      /* downgrade: readers can come in; upgrade: the lease is exclusive now */
     REDLOCK_NOT_CHANGED,  /* redlock_lease_upgrade() failed; the lease is what it was */
-    REDLOCK_ANNOUNCED     /* a quorum of masters has the value of redlock_lease_announce() */
+    REDLOCK_ANNOUNCED,    /* a quorum of masters has the value of redlock_lease_announce() */
+    REDLOCK_MOVED,        /* redlock_lease_move() succeeded; the lease is the other client's now */
+    REDLOCK_NOT_MOVED     /* it failed; the lease is what it was */
 } redlock_event_kind;
 
 /* The answer of one master. */
@@ -137,8 +135,7 @@ typedef struct redlock_lease_options {
      * clients have one; 0: it is the name itself.  A permit is a slot, see redlock_lease_slot().
      *   Use the same K everywhere: where clients differ, the largest K is the bound.  A lease that
      * waits stands in the queue of a slot.  With up to 17 permits later leases may pass the one
-     * that has waited longest, for 1 s and once for each slot.  Permits and the name itself do not
-     * exclude each other.
+     * that has waited longest, for 1 s and once for each slot.  The name itself is no permit.
      *   A permit cannot be shared, attached, detached, downgraded, upgraded or reentrant, and has
      * one name, of at most REDLOCK_PERMITS_BYTES_MAX / K bytes. */
     int64_t permits;
@@ -223,9 +220,8 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_release_token(
     const char *token, redlock_lease_callback *callback, void *data);
 
 /* Validity left, in ms rounded down; 0 when the lease is not held: not yet, not any more, being
- * released; 0 for NULL.  It reads CLOCK_BOOTTIME at each call, so it is right even when the loop is
- * late.  Call it before each step that needs the lock: a lease is not a mutex that waits for you.
- */
+ * released; 0 for NULL.  It reads CLOCK_BOOTTIME at each call: it is right when the loop is late.
+ * Call it before each step that needs the lock: a lease is not a mutex that waits for you. */
 REDLOCK_API int64_t redlock_lease_valid_for(const redlock_lease *lease);
 
 /* The fencing token of the lease, which the protected resource should check.  A holder that paused
@@ -262,8 +258,7 @@ REDLOCK_API redlock_code redlock_lease_extend(redlock_lease *lease, int64_t ttl_
 /* Makes a writer a reader: from this call on the lease has all its names shared, and keeps writers
  * out without a gap.  It cannot fail: the library repeats it until a quorum knows, past max_hold_ms
  * too.  CHANGED follows, or LOST or RELEASED instead.  The fence stays.
- * Returns REDLOCK_OK, E_STATE (not held, all shared already, or a change is under way), E_FORKED.
- */
+ * Returns REDLOCK_OK, E_STATE (not held, all shared, or a change is under way), E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_downgrade(redlock_lease *lease);
 
 /* Makes a reader the writer if it is the only reader on a quorum of masters.  It tries once and
@@ -298,6 +293,20 @@ REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
  * E_FORKED.  After an error the handle lives on. */
 REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 
+/* Moves a lease to another client of this thread, with other masters or logins.  It is held all the
+ * time, if both lists may be in use together (change.md).  Handle, callback, token, fence, slot and
+ * announcement stay.  MOVED: a quorum of the masters of `to` has it, and it belongs to `to`.
+ * NOT_MOVED, with their votes: it is what it was.  LOST or RELEASED may come instead; nothing if
+ * `to` is freed.  A moved lease cannot be upgraded.  Returns REDLOCK_OK; E_STATE: not held, changed
+ * before, or another call is under way; E_DIFFERS, E_ARGUMENT: see redlock_may_move(); E_TTL,
+ * E_CLOSED, E_FORKED, E_MEMORY. */
+REDLOCK_API redlock_code redlock_lease_move(redlock_lease *lease, redlock *to);
+
+/* Says whether leases of this client may move to the other one.  redlock_last_error() says why not.
+ * E_DIFFERS: quorums of both lists need not meet, so another holder may have the names there.
+ * E_ARGUMENT: the other client has another prefix, only looks, or is the same one. */
+REDLOCK_API redlock_code redlock_may_move(redlock *client, const redlock *to);
+
 /* Frees the handle, in any state, inside its own callback too.  The library releases a lease that
  * is held or being acquired in the background; one being attached stays.  NULL is allowed. */
 REDLOCK_API void redlock_lease_free(redlock_lease *lease);
@@ -306,9 +315,5 @@ REDLOCK_API void redlock_lease_free(redlock_lease *lease);
  * round of an acquire has a new token; from ACQUIRED on it stays.  After a release it may be the
  * token of the next holder: do not use it any more.  The string lives as long as the handle. */
 REDLOCK_API const char *redlock_lease_token(redlock_lease *lease);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

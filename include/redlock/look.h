@@ -7,10 +7,6 @@
 #ifndef REDLOCK_LOOK_H
 #define REDLOCK_LOOK_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define REDLOCK_TOKENS_TOLD_MAX 600 /* most tokens in one list of one master */
 
 typedef struct redlock_look redlock_look; /* until redlock_look_free() */
@@ -111,9 +107,5 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_survey_begin(
 
 /* As redlock_look_free(). */
 REDLOCK_API void redlock_survey_free(redlock_survey *survey);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "../redlock.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- Masters ------------------------------------------------------------ */
 
 typedef enum redlock_node_state {
@@ -122,9 +118,5 @@ REDLOCK_API redlock_code redlock_stats_get(redlock *client, redlock_stats *stats
  * times in seconds as redlock_hold_seconds (a histogram).  The function works as snprintf() and
  * returns the whole length.  A moment later the text may be longer, as masters come and go. */
 REDLOCK_API size_t redlock_stats_text(const redlock *client, char *buffer, size_t size);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,17 +13,12 @@
  *   - A call of the loop returns REDLOCK_OK, E_ARGUMENT (also if the client only looks), E_NAME,
  *     E_TTL, E_CLOSED, E_FORKED, E_MEMORY.
  *   - A call of a thread returns the code of its result.  If it did nothing, it returns an error of
- *     the line above, or E_STATE in a callback.  A redlock_sync_close() ends its wait.  Only
- *     redlock_sync_campaign() can be ended by redlock_sync_cancel(): give the others a timeout_ms.
- */
+ *     the line above, or E_STATE in a callback.  A redlock_sync_close() ends its wait.
+ *     redlock_sync_cancel() ends redlock_sync_campaign() alone: give others a timeout_ms. */
 #ifndef REDLOCK_RECIPES_H
 #define REDLOCK_RECIPES_H
 
 #include "../redlock.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define REDLOCK_VALUE_MAX      65536 /* bytes of a value */
 #define REDLOCK_PARTIES_MAX    256   /* of a barrier */
@@ -64,12 +59,12 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign_begin(
 
 /* The lease of the present term, or of the one that it stands for: ask it for validity, fence and
  * place.  The candidate owns it: do not release, free, detach or change it.  It lives until the
- * candidate gets LOST or is freed; NULL if it could not stand again. */
+ * candidate gets LOST or is freed; NULL if it could not stand again.  The candidate keeps its term
+ * over redlock_lease_move(), and from MOVED on it stands with the other client. */
 REDLOCK_API redlock_lease *redlock_campaign_lease(const redlock_campaign *candidate);
 
 /* Announces `value` in place of the former one: now if it leads, and in each later term.  Returns
- * what redlock_lease_announce() returns.  If it fails, the former value stays, in later terms too.
- */
+ * as redlock_lease_announce().  If it fails, the former value stays, in later terms too. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_campaign_announce(redlock_campaign *candidate,
                                                                     const void *value,
                                                                     size_t length);
@@ -88,9 +83,8 @@ REDLOCK_API void redlock_campaign_free(redlock_campaign *candidate); /* resigns,
  *   The lease's callback gets REDLOCK_ANNOUNCED when a quorum of masters has stored the value: once
  * for each call, unless a later call or the end of the lease comes before.  Field event->granted is
  * their number.  It includes masters in quarantine, which observers do not believe yet.
- * Returns REDLOCK_OK, E_STATE (the lease is not held, is shared or a permit, or has no fence or
- * several names), E_ARGUMENT (length), E_CLOSED, E_FORKED, E_MEMORY; then the former value stays.
- */
+ * Returns REDLOCK_OK, E_STATE (not held, shared, a permit, without a fence, with several names, or
+ * about to move), E_ARGUMENT (length), E_CLOSED, E_FORKED, E_MEMORY.  An error changes nothing. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_lease_announce(redlock_lease *lease,
                                                                  const void *value, size_t length);
 
@@ -182,8 +176,7 @@ typedef struct redlock_barrier_options {
 typedef struct redlock_barrier_result {
     size_t size;
     /* REDLOCK_OK: it passed.
-     * E_NOT_PASSED (its time was over), E_CANCELLED, E_CLOSED: it did not pass, and no party that
-     *   counted it passes.
+     * E_NOT_PASSED (too late), E_CANCELLED, E_CLOSED: neither it nor who counted it passes.
      * E_PARTIES: likewise; others wait at this generation for `others` parties, or passed so.
      * E_OVER: the masters know only that a later generation was passed, or this one before it came
      *   or by another number of parties.  Do not come again: use a generation above `latest`.
@@ -314,9 +307,5 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_latch_await(
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_latch_count(
     redlock_sync *client, const char *name, const redlock_latch_options *options,
     redlock_latch_result *tally, redlock_sync_result *result);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -28,10 +28,6 @@
 
 #include <redlock.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct redlock_sync redlock_sync;             /* a client and its background thread */
 typedef struct redlock_sync_lease redlock_sync_lease; /* until redlock_sync_lease_free() */
 
@@ -74,17 +70,42 @@ REDLOCK_API redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeou
 
 /* Runs `function` on the background thread, with the client of redlock.h, and waits for its return.
  * Use it for redlock_stats_text(), redlock_node_get() and all else that only redlock.h offers.
- * `function` must neither close nor free that client, nor call redlock_process().
+ * `function` must not close, leave or free that client, nor call redlock_process().
  * Returns REDLOCK_OK, E_CLOSED, E_STATE, E_FORKED, E_ARGUMENT. */
 REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
                                           void (*function)(redlock *client, void *data),
                                           void *data);
 
+/* Another list of masters takes the place of the present one, without a restart (change.md).
+ * `options` are all of those of redlock_sync_open(), with the new list.  Later calls ask the new
+ * masters.  Callbacks of the former options come no more once this has returned REDLOCK_OK or
+ * E_UNAVAILABLE.  The log about former masters goes to the new on_log.
+ *   - Leases that are held move, as by redlock_lease_move(), and are held all the time.  Handle,
+ *     token, fence, slot and announcement stay; on_event tells MOVED.  The client asks until they
+ *     have moved.  While it asks for a lease, calls that extend, change or announce it wait.  A
+ *     lease that was downgraded or upgraded does not move: release it.  One that has moved cannot
+ *     be upgraded (E_STATE).
+ *   - Threads that wait for another holder begin to wait anew, with the rest of their time.  Their
+ *     results count time and rounds from there.
+ *   - Barriers, latches and observers that are waited for end with the former masters.
+ *   - redlock_sync_run() has another client from then on, whose statistics begin at 0.  Leases
+ *     that its functions acquired of the former one are released; all else there ends.
+ * The call waits until no lease and no call is left with former masters, for at most `timeout_ms`
+ * (or REDLOCK_FOREVER; 0: not at all).  A lost lease is left there until you free it.
+ *   REDLOCK_OK     nothing is left.  E_UNAVAILABLE: something is; the client goes on moving it.
+ *   E_DIFFERS      quorums of both lists need not meet; the present list stays.
+ *   E_STATE        seven former lists are not left yet, or a callback calls this.
+ *   E_NODES, E_ARGUMENT (also for another prefix), E_MEMORY, E_SYSTEM as redlock_sync_open();
+ *   E_CLOSED, E_FORKED.  `why` receives a sentence after a failure. */
+REDLOCK_API redlock_code redlock_sync_relist(redlock_sync *client, const redlock_options *options,
+                                             int64_t timeout_ms, char *why, size_t why_size);
+
 /* Orderly end: wakes the threads that wait to acquire (E_CLOSED), releases every lease, and ends
  * the background thread.  It waits until all releases were answered, for at most `patience_ms` (or
  * REDLOCK_FOREVER; 0: it does not wait); see redlock_close() for dead masters.  From then on calls
  * that would wait fail with E_CLOSED, and leases are valid for 0 ms.  A second close waits for the
- * first.  Returns the number of releases still owed; the masters drop these keys with the ttl. */
+ * first.  Returns the number of releases still owed; the masters drop these keys with the ttl.
+ * Those that former lists gave up count, too, whatever their time. */
 REDLOCK_API unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms);
 
 /* Frees the client, after redlock_sync_close(client, 0) if it is not closed yet.  NULL is allowed.
@@ -116,8 +137,7 @@ REDLOCK_API void redlock_sync_free(redlock_sync *client);
  *     with the code of the loss, until all acquires of the lease are released or freed.
  *   - The lease keeps the terms and the callback of the first acquire.  A later one fails with
  *     E_STATE if it asks for a shared name exclusively, for a fence that the lease lacks, or for
- *     names of which it has only some.  An upgrade, downgrade or extend is for all.
- */
+ *     names of which it has only some.  Changes and extends are for all. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_acquire(redlock_sync *client,
                                                                redlock_sync_lease **lease,
                                                                const char *name,
@@ -192,9 +212,5 @@ REDLOCK_API redlock_code redlock_sync_lease_release(redlock_sync_lease *lease,
 /* Frees the handle (of a reentrant lease the last free does); NULL is allowed.  A lease that is
  * still held is released in the background; the call does not wait for the masters. */
 REDLOCK_API void redlock_sync_lease_free(redlock_sync_lease *lease);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,7 +7,6 @@
 #include "calls.h"
 #include "events.h"
 #include "margin.h"
-#include "memory.h"
 #include "options.h"
 #include "redlock/recipes.h"
 #include "report.h"
@@ -145,7 +144,7 @@ redlock_code redlock_barrier_arrive(redlock *client, redlock_barrier **out, cons
     redlock_barrier *party = task_calls_new(client, sizeof *party, tell_party);
     struct task *core =
         party ? party_new(client->engine, names, &terms, o.token, &party->task) : NULL;
-    names_drop(&client_memory, names);
+    names_drop(&client->memory, names);
     code = task_calls_enter(client, party, core);
     if (code || !party)
         return REDLOCK_E_MEMORY;

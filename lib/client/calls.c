@@ -7,14 +7,19 @@
 #include "ask.h"
 #include "calls.h"
 #include "loop.h"
-#include "memory.h"
 #include "options.h"
+#include "owner.h"
 #include "pump.h"
 #include "report.h"
 #include "sized.h"
 
 static const struct sized sized_name = SIZED_NAME;
 static const struct sized sized_place = SIZED(redlock_place, expires_ms);
+
+redlock *client_of_lease(const redlock_lease *lease)
+{
+    return lease->client;
+}
 
 /* ---- asking for a lease ----------------------------------------------------- */
 
@@ -96,6 +101,9 @@ static redlock_code check_client(redlock *client)
         return client_fail(client, REDLOCK_E_FORKED, "%s", redlock_code_text(REDLOCK_E_FORKED));
     if (client->close_asked)
         return client_fail(client, REDLOCK_E_CLOSED, "%s", redlock_code_text(REDLOCK_E_CLOSED));
+    if (client->heir)
+        return client_fail(client, REDLOCK_E_CLOSED,
+                           "this client is left for another one: ask that one");
     return REDLOCK_OK;
 }
 
@@ -105,7 +113,7 @@ static struct names *make_names(const redlock *client, const redlock_name *names
     for (size_t i = 0; i < count; i++)
         slices[i] = (struct slice){names[i].bytes, names[i].length};
     struct slice prefix = {client->prefix, strlen(client->prefix)};
-    return names_new(&client_memory, prefix, slices, (unsigned)count);
+    return names_new(&client->memory, prefix, slices, (unsigned)count);
 }
 
 static void set_modes(struct names *copy, const redlock_name *names, bool all_shared)
@@ -163,13 +171,12 @@ static redlock_code check_permits(redlock *client, const redlock_name *names, si
     return REDLOCK_OK;
 }
 
-/* Drops `names`, which may be NULL.  NULL when memory is out, which is said. */
-static redlock_lease *enter_lease(redlock *client, struct names *names, const struct terms *terms,
-                                  const char *token)
+redlock_lease *calls_enter_lease(redlock *client, struct names *names, const struct terms *terms,
+                                 const char *token)
 {
     redlock_lease *lease = make_lease(client, names, terms, token);
     if (names)
-        names_drop(&client_memory, names);
+        names_drop(&client->memory, names);
     if (!lease) {
         client_explain(client, "out of memory");
         return NULL;
@@ -191,7 +198,7 @@ static redlock_code new_lease(redlock *client, redlock_lease **out, const redloc
     struct names *copy = make_names(client, names, count);
     if (copy)
         set_modes(copy, names, terms->shared);
-    redlock_lease *lease = enter_lease(client, copy, terms, token);
+    redlock_lease *lease = calls_enter_lease(client, copy, terms, token);
     if (!lease)
         return REDLOCK_E_MEMORY;
     lease->reads = count == 1 && (terms->shared || names[0].mode == REDLOCK_SHARED);
@@ -308,9 +315,9 @@ static struct names *make_slot(const redlock *client, const redlock_name *name)
 {
     struct names *names = make_names(client, name, 1);
     struct names *made =
-        names ? lease_names_of_slot(&client_memory, names, (unsigned)name->slot) : NULL;
+        names ? lease_names_of_slot(&client->memory, names, (unsigned)name->slot) : NULL;
     if (names)
-        names_drop(&client_memory, names);
+        names_drop(&client->memory, names);
     return made;
 }
 
@@ -329,7 +336,7 @@ static redlock_code new_slot(redlock *client, redlock_lease **out, const redlock
     redlock_code code = check_slot(client, names, count);
     if (code)
         return code;
-    *out = enter_lease(client, make_slot(client, names), terms, token);
+    *out = calls_enter_lease(client, make_slot(client, names), terms, token);
     return *out ? REDLOCK_OK : REDLOCK_E_MEMORY;
 }
 
@@ -428,7 +435,9 @@ redlock_code redlock_lease_extend(redlock_lease *lease, int64_t ttl_ms)
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
-    if (!is_held(lease) || lease_is_extending(core_of(lease)) || lease->operations & OP_EXTEND)
+    bool is_busy =
+        lease->moves || lease_is_extending(core_of(lease)) || lease->operations & OP_EXTEND;
+    if (!is_held(lease) || is_busy)
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "only a lease that is held can be extended, one extend at a time");
     if (ttl_ms != 0) {
@@ -436,7 +445,7 @@ redlock_code redlock_lease_extend(redlock_lease *lease, int64_t ttl_ms)
         if (code)
             return code;
     }
-    lease->extend_ttl = (int32_t)ttl_ms;
+    lease->extend_ttl = (uint32_t)ttl_ms;
     client_ask(lease, OP_EXTEND);
     return REDLOCK_OK;
 }
@@ -451,7 +460,7 @@ static redlock_code begin_change(redlock_lease *lease, bool may, enum operation 
 {
     if (!client_is_usable(lease->client))
         return REDLOCK_E_FORKED;
-    if (!is_held(lease) || is_changing(lease))
+    if (!is_held(lease) || lease->moves || is_changing(lease))
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "only a lease that is held can be changed, one change at a time");
     if (!may)
@@ -515,6 +524,9 @@ redlock_code redlock_lease_detach(redlock_lease *lease)
     if (lease_was_changed(core_of(lease)) || lease->operations & (OP_DOWNGRADE | OP_UPGRADE))
         return client_fail(lease->client, REDLOCK_E_STATE,
                            "a lease that was downgraded or upgraded cannot be detached");
+    if (lease->moves) /* the other client may ask for it after this */
+        return client_fail(lease->client, REDLOCK_E_STATE,
+                           "a lease cannot be detached while it moves");
     if (lease_leave(core_of(lease)))
         pump_write(lease->client); /* from now on no renewal of it is written */
     forget_lease(lease, OP_DETACH);

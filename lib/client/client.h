@@ -2,6 +2,8 @@
  * client.h - the structs of a client and a lease; the files behind redlock.h share them.
  *
  *   open.c      a client, from open to free
+ *   relist.c    a client is left for another one: its leases move, then it closes
+ *   move_call.c the call that moves a lease to another client
  *   leaders.c   the calls about what is said of a name: announcing, observing
  *   barriers.c  the calls about barriers
  *   looks.c     the calls about who has a name
@@ -15,6 +17,7 @@
  *   process.c   the calls of a client on a descriptor
  *   loop.c      the pump on an event loop: turns, a time to wake, what keeps the loop alive
  *   pump.c      queued calls → events → step → callbacks; knows no event loop
+ *   moving.c    a lease is another client's, or stays where it is
  *   tasks.c     what leases announce, observers, parties at barriers: asked, told, freed
  *   parts.c     makes and frees a client's links, notification connections and core
  *   effects.c   an effect of the core → links, notification connections, queues
@@ -23,9 +26,10 @@
  *   nodes.c     the masters, as the user sees them
  *   logins.c    a login that a master denied, read anew
  *   queues.c    leases with calls to carry out, leases with outcomes to tell
+ *   moves.c     a lease that is to move, and its shadow
  *   views.c     the views of a name that the masters told to a look
  *   step.c      an event → the core
- *   memory.c    the core's memory, from the C library
+ *   memory.c    the core's memory
  *   report.c    the sentence for a call that failed, and the log
  *   error.c     the names and texts of codes
  *
@@ -39,6 +43,7 @@
 #include "address.h"
 #include "engine.h"
 #include "forks.h"
+#include "memory.h"
 #include "redlock.h"
 #include "system.h"
 
@@ -93,7 +98,8 @@ struct redlock_lease {
     };
     void *data;
     redlock_lease *next_asked, *next_untold; /* in the client's queues */
-    int32_t extend_ttl : 28;                 /* ms: a day at most */
+    uint32_t extend_ttl : 27;                /* ms: a day at most */
+    bool moves : 1;                          /* to another client, or it is a shadow: see moves.h */
     bool asked : 1, untold : 1;              /* the lease is in that queue */
     bool lost : 1;                           /* LOST was reported */
     bool told : 1;                           /* an outcome was reported */
@@ -134,6 +140,8 @@ struct pump {
 
 struct redlock {
     struct engine *engine; /* in engine_room; NULL: not made yet */
+    struct memory memory;  /* of the core, from the pool */
+    struct pool pool;
     struct pump pump;
     usec now;           /* the last look at the clock; see step.h */
     struct io_loop *io; /* its place on the user's loop */
@@ -187,6 +195,11 @@ struct redlock {
     usec close_by;
     void (*on_closed)(redlock *, unsigned, void *);
     void *closed_data;
+
+    redlock *heir;                  /* the client to which all leases go; NULL: they stay */
+    redlock *former;                /* the client that is left for this one; NULL: none is */
+    void (*leave)(redlock *client); /* due at leave_at, if there is an heir; see relist.c */
+    usec leave_at;
 
     redlock_vote votes[REDLOCK_MASTERS_MAX];
     const redlock_vote *each_vote[REDLOCK_MASTERS_MAX]; /* those */

@@ -48,8 +48,8 @@ const char *redlock_vote_name(redlock_vote_kind kind)
 
 const char *redlock_event_name(redlock_event_kind kind)
 {
-    static const char *const names[] = {"acquired", "not acquired", "extended", "not extended",
-                                        "at risk",  "healthy",      "lost",     "released",
-                                        "changed",  "not changed",  "announced"};
+    static const char *const names[] = {
+        "acquired", "not acquired", "extended",    "not extended", "at risk", "healthy",  "lost",
+        "released", "changed",      "not changed", "announced",    "moved",   "not moved"};
     return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }

@@ -19,7 +19,8 @@ static redlock_event_kind event_kind(enum outcome_kind outcome)
         [OUTCOME_AT_RISK] = REDLOCK_AT_RISK,     [OUTCOME_HEALTHY] = REDLOCK_HEALTHY,
         [OUTCOME_LOST] = REDLOCK_LOST,           [OUTCOME_RELEASED] = REDLOCK_RELEASED,
         [OUTCOME_CHANGED] = REDLOCK_CHANGED,     [OUTCOME_NOT_CHANGED] = REDLOCK_NOT_CHANGED,
-        [OUTCOME_ANNOUNCED] = REDLOCK_ANNOUNCED,
+        [OUTCOME_ANNOUNCED] = REDLOCK_ANNOUNCED, [OUTCOME_MOVED] = REDLOCK_MOVED,
+        [OUTCOME_NOT_MOVED] = REDLOCK_NOT_MOVED,
     };
     return kinds[outcome];
 }
@@ -282,11 +283,30 @@ static void add_slice(struct words *words, struct slice slice)
     add_words(words, "%.*s", (int)slice.length, slice.bytes);
 }
 
+static void say_ours(struct words *words, const redlock *client)
+{
+    for (unsigned i = 0; i < client->masters; i++)
+        add_words(words, "%s%s", i ? "," : "", client->addresses[i].shown);
+}
+
+static void say_ended(struct words *words, const redlock *client, struct slice successor)
+{
+    add_plain(words, ": the list ");
+    say_ours(words, client);
+    add_plain(words, " is over; give this client the one in its place: ");
+    add_slice(words, successor);
+}
+
 /* The list of other clients, and ours. */
 static void say_lists(struct words *words, const redlock *client)
 {
     struct told_list theirs;
+    struct slice successor;
     unsigned teller;
+    if (engine_successor(client->engine, &successor)) {
+        say_ended(words, client, successor);
+        return;
+    }
     if (!engine_other_list(client->engine, &theirs, &teller))
         return;
     add_plain(words, ": ");
@@ -300,8 +320,7 @@ static void say_lists(struct words *words, const redlock *client)
               (long long)theirs.first_ago / 1000000, (long long)theirs.last_ago / 1000000);
     add_slice(words, theirs.label);
     add_words(words, "; told by %s); this client: ", client->addresses[teller].shown);
-    for (unsigned i = 0; i < client->masters; i++)
-        add_words(words, "%s%s", i ? "," : "", client->addresses[i].shown);
+    say_ours(words, client);
     add_words(
         words,
         " (quorum %u of %u). Two such quorums need not meet. Give all clients one list "
@@ -319,10 +338,12 @@ static void say_differs(struct words *words, const redlock *client)
 void event_log_refusal(redlock *client)
 {
     struct told_list theirs;
+    struct slice successor;
     unsigned teller;
     bool is_logged = client->refusal_logged;
-    client->refusal_logged = engine_other_list(client->engine, &theirs, &teller);
-    if (is_logged || !client->refusal_logged)
+    client->refusal_logged = engine_successor(client->engine, &successor) ||
+                             engine_other_list(client->engine, &theirs, &teller);
+    if (is_logged || !client->refusal_logged || client->closing)
         return;
     char text[sizeof client->text] = "";
     struct words words = {text, sizeof text, 0};
@@ -402,6 +423,14 @@ static void say_event(struct words *words, const redlock *client, const redlock_
         break;
     case REDLOCK_NOT_CHANGED:
         say_not_changed(words, client, event);
+        break;
+    case REDLOCK_MOVED:
+        add_words(words, "moved, valid for %lld ms", (long long)event->valid_ms);
+        break;
+    case REDLOCK_NOT_MOVED:
+        add_words(words, "not moved, valid for %lld ms more: %s", (long long)event->valid_ms,
+                  redlock_code_text(event->code));
+        say_troubles(words, client);
         break;
     case REDLOCK_ANNOUNCED:
         add_words(words, "announced on %u of %u masters", event->granted, event->masters);

@@ -6,7 +6,6 @@
 
 #include "calls.h"
 #include "events.h"
-#include "memory.h"
 #include "options.h"
 #include "redlock/recipes.h"
 #include "report.h"
@@ -145,7 +144,7 @@ static redlock_code begin_latch(redlock *client, redlock_latch **out, const char
         return code;
     redlock_latch *latch = task_calls_new(client, sizeof *latch, tell_latch);
     struct task *core = latch ? latcher_new(client->engine, names, terms, &latch->task) : NULL;
-    names_drop(&client_memory, names);
+    names_drop(&client->memory, names);
     code = task_calls_enter(client, latch, core);
     if (code || !latch)
         return REDLOCK_E_MEMORY;

@@ -5,7 +5,8 @@
 
 #include "calls.h"
 #include "events.h"
-#include "memory.h"
+#include "leaders.h"
+#include "moves.h"
 #include "redlock/recipes.h"
 #include "report.h"
 #include "task_calls.h"
@@ -32,6 +33,8 @@ static redlock_code check_announce(redlock_lease *lease, const void *value, size
     if (code)
         return code;
     const struct names *names = lease_names(core_of(lease));
+    if (lease->moves) /* the announcement would stay with its client */
+        return client_fail(client, REDLOCK_E_STATE, "a lease cannot announce while it moves");
     if (!names || !redlock_lease_valid_for(lease))
         return client_fail(client, REDLOCK_E_STATE, "only a lease that is held can announce");
     if (!lease_fence(core_of(lease)))
@@ -66,7 +69,7 @@ static bool tell_announced(redlock *client, struct client_task *task)
                                  .ends = left,
                                  .fence = lease_fence(core_of(lease))},
                &event);
-    lease->callback(lease, &event, lease->data);
+    lease->callback(lease, &event, data_of(lease));
     return true;
 }
 
@@ -83,6 +86,23 @@ static redlock_code make_announcer(redlock_lease *lease)
     announcer->lease = lease;
     rare_of(lease)->announcer = &announcer->task;
     return REDLOCK_OK;
+}
+
+bool leaders_prepare(redlock_lease *lease, const redlock_lease *shadow)
+{
+    const struct client_task *announcer = announcer_of(lease);
+    redlock *to = shadow->client;
+    if (!announcer || !announcer->core)
+        return true;
+    struct announcer *next = task_calls_new(to, sizeof *next, tell_announced);
+    struct task *core = next ? announcer_copy(to->engine, announcer->core,
+                                              lease_names(core_of(shadow)), &next->task)
+                             : NULL;
+    if (task_calls_enter(to, next, core) || !next)
+        return false;
+    next->lease = lease;
+    move_of(shadow)->announcer = &next->task;
+    return true;
 }
 
 redlock_code redlock_lease_announce(redlock_lease *lease, const void *value, size_t length)
@@ -138,7 +158,7 @@ redlock_code redlock_observer_begin(redlock *client, redlock_observer **out, con
         return code;
     redlock_observer *observer = task_calls_new(client, sizeof *observer, tell_observer);
     struct task *core = observer ? observer_new(client->engine, names, &observer->task) : NULL;
-    names_drop(&client_memory, names);
+    names_drop(&client->memory, names);
     code = task_calls_enter(client, observer, core);
     if (code || !observer)
         return REDLOCK_E_MEMORY;

@@ -1,12 +1,13 @@
 /*
- * leaders.h - what leases announce, for the pump.
+ * leaders.h - what a lease announces, for the call that moves it.
  */
 #ifndef REDLOCK_CLIENT_LEADERS_H
 #define REDLOCK_CLIENT_LEADERS_H
 
 #include "client.h"
 
-/* Ends what the lease announces: it is given back, left or shared now. */
-void leaders_end_of(redlock_lease *lease);
+/* The client of the shadow can go on with what the lease announces, if it does.  False when memory
+ * is out. */
+bool leaders_prepare(redlock_lease *lease, const redlock_lease *shadow);
 
 #endif

@@ -1,6 +1,9 @@
 #include "lists_in_use.h"
 
+#include <string.h>
+
 #include "client.h"
+#include "nodes_file.h"
 
 _Static_assert(LISTS_MOST == LISTS_IN_USE_MOST, "all lists of the core have room");
 
@@ -27,16 +30,52 @@ static void fill_list(struct list_used *to, const struct list_in_use *from)
         to->nodes[i] = text_of(list->processes[i].address);
 }
 
+static bool has_node(const struct list_used *list, const char *node)
+{
+    bool has = false;
+    size_t length = strlen(node);
+    for (unsigned i = 0; i < list->masters; i++)
+        has |= list->nodes[i].length == length && memcmp(list->nodes[i].bytes, node, length) == 0;
+    return has;
+}
+
+static bool has_masters_of(const struct list_used *list, const redlock *client)
+{
+    bool has = list->masters == client->masters;
+    for (unsigned i = 0; has && i < client->masters; i++)
+        has = has_node(list, client->addresses[i].shown);
+    return has;
+}
+
 void redlock_lists_used(const redlock *client, struct lists_used *used)
 {
     struct list_in_use lists[LISTS_IN_USE_MOST];
     *used = (struct lists_used){.fleet = client->config.fleet,
                                 .count = engine_lists(client->engine, lists)};
-    for (unsigned i = 0; i < used->count; i++)
+    for (unsigned i = 0; i < used->count; i++) {
         fill_list(&used->lists[i], &lists[i]);
+        used->lists[i].has_our_masters = has_masters_of(&used->lists[i], client);
+    }
     for (unsigned i = 0; i < client->masters; i++) {
         struct master_view master = engine_master(client->engine, i);
         used->asked |= (unsigned)master.was_asked << i;
         used->tell |= (unsigned)master.remembers << i;
+        used->over |= (unsigned)master.ended_ours << i;
+        used->successors[i] = text_of(master.successor);
     }
+}
+
+void redlock_list_end(redlock *client, const char *successor)
+{
+    engine_end_list(client->engine, successor);
+}
+
+char *redlock_list_read(const char *path, char *why, size_t why_size)
+{
+    return nodes_file_read(path, false, why, why_size);
+}
+
+void redlock_list_free(char *list)
+{
+    nodes_file_free(list);
 }

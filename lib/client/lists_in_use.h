@@ -22,9 +22,10 @@ struct list_used {
     int64_t first_ms, last_ms; /* since it was said */
     struct client_text label;  /* of the client that said it last */
     struct client_text nodes[REDLOCK_MASTERS_MAX];
-    unsigned told_by; /* bits: the masters of this client that tell it */
-    unsigned unsafe;  /* bits: other lists here that may not be used beside it */
-    bool is_ours;     /* this client has the same one */
+    unsigned told_by;     /* bits: the masters of this client that tell it */
+    unsigned unsafe;      /* bits: other lists here that may not be used beside it */
+    bool is_ours;         /* this client has the same one */
+    bool has_our_masters; /* the same entries, whatever the numbers are */
 };
 
 struct lists_used {
@@ -32,10 +33,22 @@ struct lists_used {
     unsigned count;
     unsigned asked; /* bits: the masters that have answered */
     unsigned tell;  /* bits: those of them that remember lists */
+    unsigned over;  /* bits: those to which the list of this client is over */
+    struct client_text successors[REDLOCK_MASTERS_MAX]; /* the list in place of it, as each tells */
     struct list_used lists[LISTS_MOST];
 };
 
 /* Of a client that only looks; the texts are valid until the loop runs again. */
 REDLOCK_API void redlock_lists_used(const redlock *client, struct lists_used *used);
+
+/* A client that only looks says to its masters, at each look, that its list is over.  No client may
+ * count on it then, and masters tell them `successor`, or the list that was named first.  "": it is
+ * not over.  The text must outlive the client. */
+REDLOCK_API void redlock_list_end(redlock *client, const char *successor);
+
+/* The entries of a file with a list, without its comments; NULL with a sentence in `why`.  They may
+ * have passwords: the other call wipes them. */
+REDLOCK_API char *redlock_list_read(const char *path, char *why, size_t why_size);
+REDLOCK_API void redlock_list_free(char *list);
 
 #endif

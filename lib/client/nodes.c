@@ -193,7 +193,7 @@ void __attribute__((cold)) nodes_note_lists(redlock *client)
         theirs.spare == client->unlike.spare && theirs.max_ttl_ms == client->unlike.max_ttl_ms;
     client->unlike.spare = theirs.spare;
     client->unlike.max_ttl_ms = theirs.max_ttl_ms;
-    if (is_logged || !theirs.masters)
+    if (is_logged || !theirs.masters || client->closing)
         return;
     if (theirs.spare != client->config.spare)
         log_spare(client, &theirs);

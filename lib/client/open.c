@@ -9,6 +9,7 @@
 #include "loop.h"
 #include "options.h"
 #include "parts.h"
+#include "relist.h"
 #include "report.h"
 #include "step.h"
 
@@ -92,13 +93,18 @@ redlock_code redlock_open(redlock **out, struct ev_loop *loop, const redlock_opt
 void redlock_close(redlock *client, int64_t patience_ms,
                    void (*closed)(redlock *, unsigned, void *), void *data)
 {
-    if (!client || client->close_asked || !client_is_usable(client))
+    if (!client || !client_is_usable(client))
         return;
-    client->close_asked = true;
-    client->on_closed = closed;
-    client->closed_data = data;
     usec patience = patience_ms > 0 ? in_usec(patience_ms) : 0;
-    client->close_by = patience == NEVER ? NEVER : system_now() + patience;
+    usec by = patience == NEVER ? NEVER : system_now() + patience;
+    if (!client->close_asked) {
+        client->close_by = by;
+        client->on_closed = closed;
+        client->closed_data = data;
+    } else if (by < client->close_by) {
+        client->close_by = by;
+    }
+    client->close_asked = true;
     loop_hold(client);
 }
 
@@ -107,6 +113,7 @@ void redlock_free(redlock *client)
     if (!client)
         return;
     client->dying = true;
+    relist_forget(client);
     loop_end(client);
 }
 

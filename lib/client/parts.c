@@ -6,7 +6,6 @@
 
 #include "effects.h"
 #include "link.h"
-#include "memory.h"
 #include "notify.h"
 #include "queues.h"
 #include "step.h"
@@ -62,7 +61,8 @@ static redlock_code make_engine(redlock *client)
     snprintf(client->config.channel, sizeof client->config.channel, OWN "%016llx%08llx",
              (unsigned long long)high, (unsigned long long)low & 0xffffffff);
     client->engine = (struct engine *)(void *)client->engine_room;
-    bool made = engine_init(client->engine, &client->config, &client_memory, &sink, seed);
+    client->memory = client_memory(&client->pool);
+    bool made = engine_init(client->engine, &client->config, &client->memory, &sink, seed);
     return made ? REDLOCK_OK : REDLOCK_E_MEMORY;
 }
 
@@ -80,6 +80,7 @@ void parts_free(redlock *client)
         queues_free(client);
         engine_free(client->engine);
         client_tasks_free(client);
+        pool_end(&client->pool);
     }
     notify_free(client);
     for (unsigned i = 0; i < client->masters; i++) {

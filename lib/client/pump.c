@@ -4,6 +4,7 @@
 
 #include "events.h"
 #include "link.h"
+#include "moving.h"
 #include "notify.h"
 #include "queues.h"
 #include "step.h"
@@ -108,9 +109,21 @@ static bool may_close(const redlock *client)
     return client->close_asked && !client->closing && !client->releases.first;
 }
 
+static bool is_left(const redlock *client)
+{
+    return client->heir && !client->close_asked;
+}
+
+static void leave(redlock *client)
+{
+    if (is_left(client) && client->leave_at <= client->now)
+        client->leave(client);
+}
+
 static bool carry_out_all(redlock *client)
 {
     bool any = client->adopt;
+    leave(client);
     for (unsigned i = 0; client->adopt; i++) {
         if (client->adopt & 1U << i)
             client_step(client, &(struct event){.kind = EVENT_ADOPT, .master = i});
@@ -176,7 +189,10 @@ static void tell_event(redlock *client, redlock_lease *lease, const struct outco
         lease->ended = true;
     lease->lost |= outcome->kind == OUTCOME_LOST;
     lease->told = true;
-    lease->callback(lease, &event, lease->data);
+    void *data = data_of(lease);
+    if (lease->ended || lease->lost)
+        moves_end(lease);
+    lease->callback(lease, &event, data);
 }
 
 static void tell_look(redlock *client, redlock_lease *lease, const struct outcome *outcome)
@@ -196,12 +212,23 @@ static usec time_of_telling(redlock *client)
 /* A lease that is released before its outcome was reported is cancelled first. */
 static bool must_wait(const redlock_lease *lease)
 {
+    if (moves_is_shadow(lease))
+        return moving_must_wait(lease);
     return lease->operations & OP_RELEASE && !lease->told;
 }
 
 static bool is_outcome_wanted(const redlock_lease *lease)
 {
     return !(lease->operations & (OP_FREE | OP_DETACH));
+}
+
+static bool take_outcome(redlock *client, redlock_lease *lease, struct outcome *outcome)
+{
+    if (moves_is_shadow(lease) && moving_cannot_announce(lease)) {
+        *outcome = (struct outcome){.kind = OUTCOME_NOT_ACQUIRED, .cause = CAUSE_CLOSED};
+        return true;
+    }
+    return engine_tell(client->engine, time_of_telling(client), core_of(lease), outcome);
 }
 
 /* Reports all outcomes of one lease, then those of the next one; nothing of a lease that a callback
@@ -211,10 +238,15 @@ static bool tell_lease(redlock *client)
     struct outcome outcome;
     while (client->telling || (client->telling = queues_take_untold(client))) {
         redlock_lease *lease = client->telling;
+        if (moves_is_shadow(lease) && moving_is_vain(lease, time_of_telling(client))) {
+            moving_drop(lease);
+            continue;
+        }
         bool waits = must_wait(lease);
-        if (is_outcome_wanted(lease) && !waits &&
-            engine_tell(client->engine, time_of_telling(client), core_of(lease), &outcome)) {
-            if (!lease->inspects)
+        if (is_outcome_wanted(lease) && !waits && take_outcome(client, lease, &outcome)) {
+            if (moves_is_shadow(lease))
+                moving_tell(lease, &outcome);
+            else if (!lease->inspects)
                 tell_event(client, lease, &outcome);
             else if (!repeat_look(client, lease, &outcome))
                 tell_look(client, lease, &outcome);
@@ -340,6 +372,8 @@ usec pump_next_wake(const redlock *client)
     usec at = client->pump.more ? 0 : engine_next_deadline(client->engine);
     if (client->closing && !client->closed_told && client->close_by < at)
         at = client->close_by;
+    if (is_left(client) && client->leave_at < at)
+        at = client->leave_at;
     return at;
 }
 
@@ -350,6 +384,6 @@ bool pump_holds_loop(const redlock *client)
     if (client->closed_told)
         return false;
     return engine_is_busy(client->engine) || queues_have_calls(client) || client->untold.first ||
-           client->close_asked || client->adopt || client->tasks_asked.first ||
+           client->close_asked || client->heir || client->adopt || client->tasks_asked.first ||
            client->tasks_untold.first;
 }

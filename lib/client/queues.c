@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "moves.h"
 #include "views.h"
 
 static struct lease_queue *queue_for(redlock *client, const redlock_lease *lease)
@@ -137,6 +138,7 @@ void queues_begin_round(redlock *client)
 static void free_lease(redlock_lease *lease)
 {
     views_forget(lease);
+    moves_end(lease);
     free(lease);
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "calls.h"
-#include "memory.h"
 #include "report.h"
 #include "sized.h"
 #include "task_calls.h"
@@ -99,7 +98,7 @@ static bool tell_survey(redlock *client, struct client_task *task)
 static struct names *make_beginning(const redlock *client)
 {
     struct slice prefix = {client->prefix, strlen(client->prefix)};
-    return names_new(&client_memory, (struct slice){0}, &prefix, 1);
+    return names_new(&client->memory, (struct slice){0}, &prefix, 1);
 }
 
 static redlock_code check_survey(redlock *client, redlock_survey **out,
@@ -143,7 +142,7 @@ redlock_code redlock_survey_begin(redlock *client, redlock_survey **out,
     struct task *core =
         begins ? surveyor_new(client->engine, begins, o.foreign, &survey->task) : NULL;
     if (begins)
-        names_drop(&client_memory, begins);
+        names_drop(&client->memory, begins);
     code = task_calls_enter(client, survey, core);
     if (code || !survey)
         return REDLOCK_E_MEMORY;

@@ -68,15 +68,6 @@ void client_tasks_end_of(redlock_lease *lease)
     end_task(lease->client, task);
 }
 
-static void carry_out_calls_of_task(redlock *client, struct client_task *task)
-{
-    if (task->asked && task->core)
-        client_step(client, &(struct event){.kind = EVENT_TASK_BEGIN, .task = task->core});
-    if (task->leaves && task->core)
-        client_step(client, &(struct event){.kind = EVENT_TASK_LEAVE, .task = task->core});
-    task->asked = task->leaves = false;
-}
-
 static void free_task(struct client_task *task)
 {
     *task->at = task->next;
@@ -85,6 +76,43 @@ static void free_task(struct client_task *task)
     task->gone = true;
     if (!task->news.queued)
         free(task);
+}
+
+/* Calls about it that are queued find that it is freed. */
+static void drop_former(struct client_task *task)
+{
+    task->core = NULL;
+    task->freed = true;
+    if (!task->calls.queued)
+        free_task(task);
+}
+
+void client_tasks_go_over(redlock_lease *lease, struct client_task *next)
+{
+    struct client_task *task = announcer_of(lease);
+    if (!next)
+        return;
+    engine_move_announcement(task->client->engine, task->core, next->client->engine, next->core,
+                             next->client->now);
+    drop_former(task);
+    rare_of(lease)->announcer = next;
+}
+
+void client_tasks_forget(struct client_task *task)
+{
+    if (!task)
+        return;
+    end_task(task->client, task);
+    free_task(task);
+}
+
+static void carry_out_calls_of_task(redlock *client, struct client_task *task)
+{
+    if (task->asked && task->core)
+        client_step(client, &(struct event){.kind = EVENT_TASK_BEGIN, .task = task->core});
+    if (task->leaves && task->core)
+        client_step(client, &(struct event){.kind = EVENT_TASK_LEAVE, .task = task->core});
+    task->asked = task->leaves = false;
 }
 
 void client_tasks_carry_out(redlock *client)

@@ -30,6 +30,11 @@ void client_task_untold(struct client_task *task);
 /* Ends what the lease announces: it is given back, left or shared now.  The core uses the lease no
  * more; our part goes with the next turn of the pump. */
 void client_tasks_end_of(redlock_lease *lease);
+/* The lease has moved to another client: `next`, one of that client's, goes on with what it
+ * announces.  Without a lease that announces, it is nothing. */
+void client_tasks_go_over(redlock_lease *lease, struct client_task *next);
+/* It has not begun, and is not wanted.  NULL is nothing. */
+void client_tasks_forget(struct client_task *task);
 /* Carries out what was asked. */
 void client_tasks_carry_out(redlock *client);
 /* Ends all that owe nothing: the client closes. */

@@ -80,15 +80,6 @@ static void after_decided(struct engine *e)
         lists_each(e, &e->busy, lease_master_up, i);
 }
 
-static void act_on_news(struct engine *e, unsigned master, enum master_news news)
-{
-    ASSERT(news == MASTER_NO_NEWS || master_is_up(&e->masters[master]));
-    if (news == MASTER_IS_ANOTHER)
-        after_replaced(e, master);
-    if (news != MASTER_NO_NEWS)
-        after_up(e, master);
-}
-
 /* Nobody heard of a handover that the master made before it had the subscription. */
 static void after_subscribed(struct engine *e, unsigned master)
 {
@@ -166,13 +157,22 @@ static bool waits_for_releases(const struct engine *e)
     return claim;
 }
 
+/* Nobody relies on what was given back, also where the release is owed to a dead master. */
+static void end_list(struct engine *e)
+{
+    if (e->list_ended || e->busy.count || e->held.count || tasks_are_owed(e))
+        return;
+    e->list_ended = true;
+    master_take_back(e);
+}
+
 static void check_closed(struct engine *e)
 {
-    if (!e->closing || e->closed_told || e->busy.count || e->held.count || waits_for_releases(e) ||
+    end_list(e);
+    if (e->closed_told || e->busy.count || e->held.count || waits_for_releases(e) ||
         tasks_are_owed(e))
         return;
     e->closed_told = true;
-    master_take_back(e);
     engine_emit(e, EFFECT_CLOSED, 0, NULL);
 }
 
@@ -246,8 +246,13 @@ static void after_judging(struct engine *e)
 
 static void hear_of_master(struct engine *e, unsigned master, const struct reply *reply)
 {
-    act_on_news(e, master, master_hear(e, master, reply));
+    enum master_news news = master_hear(e, master, reply);
+    ASSERT(news == MASTER_NO_NEWS || master_is_up(&e->masters[master]));
+    if (news == MASTER_IS_ANOTHER)
+        after_replaced(e, master);
     after_judging(e);
+    if (news != MASTER_NO_NEWS)
+        after_up(e, master);
 }
 
 static void hear_of_end(struct engine *e, unsigned master, const char *why)
@@ -277,9 +282,13 @@ static void hear_reply(struct engine *e, unsigned master, const struct reply *re
 {
     master_answered(e, master, reply);
     struct reply lost;
-    if (!agreement_is_sure(e) && is_promise(reply) && !agreement_holds_on_looking(e, master)) {
-        lost = without_promise(reply);
-        reply = &lost;
+    if (!agreement_is_sure(e) && is_promise(reply)) {
+        if (agreement_holds_on_looking(e, master)) {
+            agreement_settle(e);
+        } else {
+            lost = without_promise(reply);
+            reply = &lost;
+        }
     }
     struct claim *claim = reply->tag.claim;
     ASSERT(request_is_about_names(reply->tag.kind) == (claim != NULL));
@@ -330,11 +339,12 @@ static void admit_some(struct engine *e)
         lease_admit(e, e->throttled.last);
 }
 
-static void leave_step(struct engine *e)
+static inline void leave_step(struct engine *e)
 {
     if (e->throttled.last)
         admit_some(e);
-    check_closed(e);
+    if (e->closing)
+        check_closed(e);
     ASSERT(e->stepping);
     IF_ASSERTS(e->stepping = false;)
 }
@@ -446,6 +456,27 @@ bool engine_tell(struct engine *e, usec now, struct lease *lease, struct outcome
     return told;
 }
 
+void engine_move(struct engine *from, struct lease *lease, struct engine *to, struct lease *shadow,
+                 usec now)
+{
+    ASSERT(from != to);
+    enter_step(from, now, NULL);
+    enter_step(to, now, NULL);
+    lease_move(from, lease, to, shadow);
+    leave_step(from);
+    leave_step(to);
+}
+
+void engine_move_announcement(struct engine *from, struct task *former, struct engine *to,
+                              struct task *task, usec now)
+{
+    enter_step(from, now, NULL);
+    enter_step(to, now, NULL);
+    tasks_go_over(from, former, to, task);
+    leave_step(from);
+    leave_step(to);
+}
+
 /* ---- views ---------------------------------------------------------------- */
 
 struct master_view engine_master(const struct engine *e, unsigned index)
@@ -460,7 +491,9 @@ struct master_view engine_master(const struct engine *e, unsigned index)
                                 .offset = master->offset,
                                 .in_flight = master->in_flight,
                                 .was_asked = master->word.sent_at != 0,
-                                .remembers = master->word.time != 0,
+                                .remembers = master->word.time && agreement_has_word(e, index),
+                                .ended_ours = master->over,
+                                .successor = {master->word.bytes, master->word.successor},
                                 .trouble = master->trouble,
                                 .facts = &master->facts};
 }
@@ -488,6 +521,11 @@ enum cause engine_readiness(const struct engine *e, usec now)
 bool engine_other_list(const struct engine *e, struct told_list *list, unsigned *master)
 {
     return agreement_other(e, list, master);
+}
+
+bool engine_successor(const struct engine *e, struct slice *successor)
+{
+    return agreement_successor(e, successor);
 }
 
 bool engine_unlike_list(const struct engine *e, struct told_list *list)
@@ -541,7 +579,6 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .renewals_first = -NEVER / 2,
                          .oldest_word = NEVER,
                          .say_again_at = NEVER,
-                         .words_hold_until = config->fleet && !config->looks_only ? -1 : NEVER,
                          .jitter = seed ? seed : 1,
                          .phase = (usec)(seed >> 32),
                          .quorum = quorum_of(config->masters, config->spare),
@@ -562,6 +599,12 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
     return room;
 }
 
+void engine_end_list(struct engine *e, const char *successor)
+{
+    ASSERT(e->config.looks_only);
+    e->config.successor = successor;
+}
+
 void engine_start(struct engine *e, usec now)
 {
     e->now = now;
@@ -576,6 +619,24 @@ struct lease *engine_any_lease(const struct engine *e)
                           : e->held.first      ? e->held.first
                                                : e->idle.first;
     return lease && lease->further ? further_owner(lease) : lease;
+}
+
+static void visit_list(const struct lease_list *list, void (*visit)(struct lease *, void *),
+                       void *data)
+{
+    for (struct lease *lease = list->first, *next; lease; lease = next) {
+        next = lease->next;
+        if (!lease->further)
+            visit(lease, data);
+    }
+}
+
+void engine_visit_leases(const struct engine *e, void (*visit)(struct lease *, void *), void *data)
+{
+    visit_list(&e->busy, visit, data);
+    visit_list(&e->throttled, visit, data);
+    visit_list(&e->held, visit, data);
+    visit_list(&e->idle, visit, data);
 }
 
 void engine_free(struct engine *e)

@@ -27,13 +27,28 @@ void engine_start(struct engine *engine, usec now);
 /* Frees the core's memory and emits nothing.  The shell frees the leases, each after its
  * lease_drop(). */
 void engine_free(struct engine *engine);
+/* An engine that only looks says at each look that its list is over, and `successor` follows; "":
+ * it is not over.  The text must outlive the engine. */
+void engine_end_list(struct engine *engine, const char *successor);
 /* Any lease that was made and not dropped; NULL if there is none. */
 struct lease *engine_any_lease(const struct engine *engine);
+/* Visits each lease of a user.  A visit steps no engine but another one. */
+void engine_visit_leases(const struct engine *engine,
+                         void (*visit)(struct lease *lease, void *data), void *data);
 
 void engine_step(struct engine *engine, usec now, struct randomness *random,
                  const struct event *event);
 usec engine_next_deadline(const struct engine *engine);
 bool engine_tell(struct engine *engine, usec now, struct lease *lease, struct outcome *outcome);
+
+/* See lease_move(): both leases are valid now. */
+void engine_move(struct engine *from, struct lease *lease, struct engine *to, struct lease *shadow,
+                 usec now);
+
+/* The lease of the announcer `former` has moved just now: `task` says the same in its place, and
+ * `former` ends. */
+void engine_move_announcement(struct engine *from, struct task *former, struct engine *to,
+                              struct task *task, usec now);
 
 /* ---- views: what the shell may look at ------------------------------------ */
 
@@ -48,7 +63,9 @@ struct master_view {
     usec offset;               /* its wall clock less our clock */
     unsigned in_flight;        /* requests that it has not answered */
     bool was_asked;            /* it has answered which lists are in use, on this connection */
-    bool remembers;            /* it has told that */
+    bool remembers;            /* it has told that, and not long ago */
+    bool ended_ours;           /* it has told that our list is over */
+    struct slice successor;    /* the list in place of it, if it is over */
     const char *trouble;       /* why it is not UP; "": not known */
     const struct hello *facts; /* what it said of itself; texts are "" until it is met */
 };
@@ -67,6 +84,8 @@ enum cause engine_readiness(const struct engine *engine, usec now);
 /* The list of other clients for which ours may not be used, and the master that told it; false:
  * ours may.  The texts stay until the next step. */
 bool engine_other_list(const struct engine *engine, struct told_list *list, unsigned *master);
+/* See agreement_successor(); as above. */
+bool engine_successor(const struct engine *engine, struct slice *successor);
 /* See agreement_unlike(); as above. */
 bool engine_unlike_list(const struct engine *engine, struct told_list *list);
 /* The lists in use that the masters tell; the texts stay until the next step.  Returns their

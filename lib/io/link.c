@@ -288,11 +288,18 @@ static void break_off_reading(struct link *link)
               closed ? "" : link->context->errstr, *why ? " after: " : "", why);
 }
 
-/* While there is something to write it waits until that can be done. */
-static void watch_on(struct link *link)
+/* While something is left that the socket did not take it waits until that can be written. */
+static void watch_on(struct link *link, bool unsent)
 {
-    bool waits = transport_waits_to_write(link->tls, link->output.length);
+    bool waits = transport_waits_to_write(link->tls, unsent);
     watch_link(link, waits ? IO_READ | IO_WRITE : IO_READ);
+}
+
+/* The socket has not refused the requests that these replies brought about: link_flush() may write
+ * them at once. */
+static void watch_on_after_reading(struct link *link)
+{
+    watch_on(link, link->output.length && link->socket.events & IO_WRITE);
 }
 
 /* Reads once, so that a master that never stops talking cannot keep the loop.  Replies may have
@@ -306,7 +313,7 @@ static void read_replies(struct link *link)
     if (link->phase == UP && !goes_on)
         break_off_reading(link);
     else if (link->phase == UP && link->tls)
-        watch_on(link);
+        watch_on_after_reading(link);
 }
 
 /* ---- Writing ---- */
@@ -326,7 +333,7 @@ static void write_output(struct link *link)
     }
     if (!link->output.length)
         forget_secret(link);
-    watch_on(link);
+    watch_on(link, link->output.length);
 }
 
 static void expect(struct link *link, const struct tag *tag, enum step step)
@@ -388,8 +395,7 @@ void link_send(struct link *link, const struct request *request)
     bool batch = command_may_batch(request);
     if (!expected_make_room(&link->expected))
         break_off(link, "out of memory");
-    if (!batch || link->batched == BATCH_MAX ||
-        (link->batched && !command_is_like(&link->batch[0], request)))
+    if (!batch || (link->batched && !command_joins(link->batch, link->batched, request)))
         write_batch(link);
     if (link->phase == UP && !batch) {
         queue_request(link, request);

@@ -3,6 +3,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,14 @@ usec system_wall_lead(void)
 int system_start(void)
 {
     return sodium_init() < 0 ? -1 : forks_watch();
+}
+
+void system_forget(void *bytes, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)bytes;
+    uintptr_t from = (begin + page - 1) & ~(page - 1), to = (begin + size) & ~(page - 1);
+    if (from < to)
+        madvise((char *)bytes + (from - begin), to - from, MADV_DONTNEED);
 }
 
 /* Bytes of this age may be part of a snapshot from which several machines go on. */

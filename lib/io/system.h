@@ -34,6 +34,9 @@ struct randomness randomness_lend(struct randomness_store *store);
 /* Takes the rest that the step left; the bytes that it took are wiped. */
 void randomness_settle(struct randomness_store *store, struct randomness rest);
 
+/* The bytes count no more: whole pages of them go back to the system. */
+void system_forget(void *bytes, size_t size);
+
 /* The reason of IO_REFUSED: epoll takes no more. */
 #define SYSTEM_NOT_WATCHED                                                                         \
     "the event loop cannot watch another descriptor (look at fs.epoll.max_user_watches)"

@@ -7,6 +7,7 @@
 
 #include "campaign.h"
 #include "fail.h"
+#include "owner.h"
 #include "sized.h"
 #include "timeout.h"
 
@@ -83,6 +84,8 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         candidate->resigned = true;
     if (event->kind == REDLOCK_ACQUIRED && candidate->value)
         (void)!redlock_lease_announce(lease, candidate->value, candidate->length);
+    if (event->kind == REDLOCK_MOVED)
+        candidate->client = client_of_lease(lease);
     if (tell_candidate(candidate, event) && lost && !candidate->once && !candidate->resigned)
         stand_again(candidate, event);
 }

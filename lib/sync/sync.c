@@ -18,7 +18,7 @@
 
 static void start_run(redlock_sync *client, struct call *call)
 {
-    call->function(client->redlock, call->data);
+    call->function(sync_present(client)->redlock, call->data);
     sync_finish(client, call, REDLOCK_OK);
 }
 
@@ -27,31 +27,6 @@ redlock_code redlock_sync_run(redlock_sync *client, void (*function)(redlock *, 
     redlock_code code = function ? sync_check(client) : REDLOCK_E_ARGUMENT;
     struct call call = {.start = start_run, .function = function, .data = data};
     return code ? code : sync_carry_out(client, &call);
-}
-
-static void on_client_ready(redlock *redlock, redlock_code code, const char *text, void *data)
-{
-    redlock_sync *client = data;
-    pthread_mutex_lock(&client->lock);
-    client->ready = true;
-    client->ready_code = code;
-    snprintf(client->ready_text, sizeof client->ready_text, "%s", text);
-    pthread_cond_broadcast(&client->changed);
-    pthread_mutex_unlock(&client->lock);
-    if (client->on_ready)
-        client->on_ready(redlock, code, text, client->data);
-}
-
-static void on_log(redlock_level level, const char *text, void *data)
-{
-    const redlock_sync *client = data;
-    client->on_log(level, text, client->data);
-}
-
-static void on_node(redlock *redlock, unsigned node, void *data)
-{
-    const redlock_sync *client = data;
-    client->on_node(redlock, node, client->data);
 }
 
 static void await_ready(redlock_sync *client, int64_t timeout_ms)
@@ -63,7 +38,7 @@ static void await_ready(redlock_sync *client, int64_t timeout_ms)
 
 /* The state of the masters at this moment. */
 struct state {
-    unsigned spare;
+    const redlock_sync *client;
     redlock_code code;
     char text[1024];
 };
@@ -95,16 +70,16 @@ static void look_at_loop(redlock *redlock, void *data)
             used += (size_t)length;
     }
     state->text[used ? used - 1 : 0] = '\0'; /* no newline behind the last line */
-    state->code = up >= redlock_quorum(masters, state->spare) ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
+    unsigned quorum = redlock_quorum(masters, sync_present(state->client)->spare);
+    state->code = up >= quorum ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
 }
 
 redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *why,
                                 size_t why_size)
 {
-    struct state state = {0};
+    struct state state = {.client = client};
     redlock_code code = timeout_ms < 0 ? REDLOCK_E_ARGUMENT : sync_check(client);
     if (!code) {
-        state.spare = client->spare;
         pthread_mutex_lock(&client->lock);
         await_ready(client, timeout_ms);
         if (client->ready && redlock_code_class(client->ready_code) == REDLOCK_CLASS_MISUSE) {
@@ -134,15 +109,24 @@ redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *
  * particular. */
 static void await_work(redlock_sync *client, int wait_ms)
 {
-    struct pollfd ready[] = {{.fd = redlock_fd(client->redlock), .events = POLLIN},
-                             {.fd = client->bell, .events = POLLIN}};
+    struct pollfd ready[SIDES_MOST + 1] = {{.fd = client->bell, .events = POLLIN}};
+    nfds_t count = sync_sides_poll(client, ready + 1) + 1;
     eventfd_t rung;
-    poll(ready, 2, wait_ms < 0 || wait_ms > LOOK_MS ? LOOK_MS : wait_ms);
-    if ((ready[0].revents | ready[1].revents) & POLLNVAL)
+    short seen = 0;
+    poll(ready, count, wait_ms < 0 || wait_ms > LOOK_MS ? LOOK_MS : wait_ms);
+    for (nfds_t i = 0; i < count; i++)
+        seen |= ready[i].revents;
+    if (seen & POLLNVAL)
         poll(NULL, 0, PAUSE_MS);
-    if (ready[1].revents & POLLIN)
+    if (ready[0].revents & POLLIN)
         eventfd_read(client->bell, &rung); /* first: a later ring then wakes the thread again */
     sync_take_mail(client);
+}
+
+/* The sooner of both; -1 is never. */
+static int sooner(int ms, int other_ms)
+{
+    return ms < 0 || (other_ms >= 0 && other_ms < ms) ? other_ms : ms;
 }
 
 /* The calls of the mail are carried out in the same turn.  The words of validity are updated after
@@ -150,11 +134,11 @@ static void await_work(redlock_sync *client, int wait_ms)
 static void turn_until_closed(redlock_sync *client)
 {
     int wait_ms = -1;
-    while (client->redlock) {
+    while (client->open_sides) {
         await_work(client, wait_ms);
-        redlock_process(client->redlock);
-        if (client->redlock)
-            wait_ms = sync_refresh(client);
+        int move_ms = sync_move_leases(client);
+        sync_sides_process(client);
+        wait_ms = sooner(sync_refresh(client), move_ms);
     }
 }
 
@@ -166,15 +150,8 @@ static void *run_thread(void *data)
     turn_until_closed(client);
     sync_end_validity(client); /* before another thread may free a lease without a call here */
     sync_finish_all(client);
+    sync_sides_free(client); /* each call that waited was counted by one */
     return NULL;
-}
-
-static void on_closed(redlock *redlock, unsigned left, void *data)
-{
-    redlock_sync *client = data;
-    client->left = left;
-    client->redlock = NULL;
-    redlock_free(redlock);
 }
 
 static void close_bell(const redlock_sync *client)
@@ -185,7 +162,7 @@ static void close_bell(const redlock_sync *client)
 
 static void start_close(redlock_sync *client, struct call *call)
 {
-    redlock_close(client->redlock, call->ms, on_closed, client);
+    sync_sides_close(client, call->ms);
     sync_finish(client, call, REDLOCK_OK);
 }
 
@@ -195,6 +172,7 @@ static bool begin_close(redlock_sync *client)
     pthread_mutex_lock(&client->lock);
     bool first = !client->closing;
     client->closing = true;
+    pthread_cond_broadcast(&client->changed);
     while (!first && !client->closed)
         pthread_cond_wait(&client->changed, &client->lock);
     pthread_mutex_unlock(&client->lock);
@@ -226,24 +204,6 @@ void redlock_sync_free(redlock_sync *client)
     sync_forget(client);
 }
 
-static redlock_options our_options(redlock_sync *client, const redlock_options *options)
-{
-    static const struct sized sized = SIZED_OPTIONS;
-    redlock_options ours = {.size = sizeof ours};
-    if (options && !sized_take(&sized, &ours, options))
-        ours.size = options->size; /* which redlock_open() refuses */
-    client->on_ready = ours.on_ready;
-    client->on_log = ours.on_log;
-    client->on_node = ours.on_node;
-    client->spare = ours.spare > 0 ? (unsigned)ours.spare : 0;
-    client->data = ours.data;
-    ours.on_ready = on_client_ready;
-    ours.on_log = ours.on_log ? on_log : NULL;
-    ours.on_node = ours.on_node ? on_node : NULL;
-    ours.data = client;
-    return ours;
-}
-
 /* Blocks all signals but those of faults, which cannot wait. */
 static void block_signals(sigset_t *old)
 {
@@ -259,7 +219,7 @@ static void block_signals(sigset_t *old)
 static redlock_code begin_client(redlock_sync *client, const redlock_options *options, char *why,
                                  size_t why_size)
 {
-    redlock_options ours = our_options(client, options);
+    struct side *side;
     sigset_t old;
     block_signals(&old);
     client->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -267,9 +227,11 @@ static redlock_code begin_client(redlock_sync *client, const redlock_options *op
     if (code && why && why_size)
         snprintf(why, why_size, "%s", strerror(errno));
     if (!code)
-        code = redlock_open(&client->redlock, NULL, &ours, why, why_size);
+        code = sync_side_open(client, &side, options, why, why_size);
+    if (!code)
+        sync_side_enter(side);
     if (!code && pthread_create(&client->thread, NULL, run_thread, client)) {
-        redlock_free(client->redlock);
+        sync_sides_free(client);
         code = REDLOCK_E_SYSTEM;
     }
     if (code)

@@ -30,8 +30,9 @@ static void on_passage(redlock_barrier *party, const redlock_barrier_result *pas
 static void start_arrival(redlock_sync *client, struct call *call)
 {
     struct arrival *arrival = LIST_OWNER(call, struct arrival, call);
-    redlock_code code = redlock_barrier_arrive(client->redlock, &arrival->party, arrival->name,
-                                               arrival->options, on_passage, arrival);
+    redlock_code code =
+        redlock_barrier_arrive(sync_present(client)->redlock, &arrival->party, arrival->name,
+                               arrival->options, on_passage, arrival);
     if (code)
         sync_refuse(client, call, code);
     else

@@ -112,14 +112,23 @@ static struct call *take_first(struct list *calls)
 
 void sync_set_pending(redlock_sync *client, struct call *call)
 {
-    call->pending = true;
+    call->side = sync_present(client);
+    call->side->calls++;
     list_append(&client->pending, &call->place);
+}
+
+void sync_set_out(struct call *call)
+{
+    if (!call->side)
+        return;
+    list_remove(&call->place);
+    call->side->calls--;
+    call->side = NULL;
 }
 
 void sync_finish(redlock_sync *client, struct call *call, redlock_code code)
 {
-    if (call->pending)
-        list_remove(&call->place);
+    sync_set_out(call);
     pthread_mutex_lock(&client->lock);
     call->code = code;
     call->done = true;
@@ -140,7 +149,8 @@ void sync_finish_with(redlock_sync *client, struct call **slot, redlock_code cod
 
 void sync_refuse(redlock_sync *client, struct call *call, redlock_code code)
 {
-    sync_finish(client, call, sync_report(call->result, code, redlock_last_error(client->redlock)));
+    const struct side *side = call->lease ? call->lease->side : sync_present(client);
+    sync_finish(client, call, sync_report(call->result, code, redlock_last_error(side->redlock)));
 }
 
 void sync_take_mail(redlock_sync *client)
@@ -148,8 +158,7 @@ void sync_take_mail(redlock_sync *client)
     struct list calls;
     list_init(&calls);
     pthread_mutex_lock(&client->lock);
-    if (client->redlock) /* otherwise the thread is about to end, and refuses all calls */
-        list_append_all(&calls, &client->mailbox);
+    list_append_all(&calls, &client->mailbox);
     pthread_mutex_unlock(&client->lock);
     while (!list_is_empty(&calls)) {
         struct call *call = take_first(&calls);

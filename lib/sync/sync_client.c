@@ -12,6 +12,7 @@ redlock_sync *sync_new(void)
     pthread_mutex_init(&client->lock, NULL);
     list_init(&client->mailbox);
     list_init(&client->reentrant);
+    list_init(&client->sides);
     list_init(&client->pending);
     list_init(&client->held);
     client->process = forks_process();

@@ -1,18 +1,22 @@
 /*
  * sync_client.h - the structs and functions that the files behind redlock/sync.h share.
  *
- * A client is a client of redlock.h, run by a thread of its own, which waits for its descriptor.  A
- * call that waits is a struct on the caller's stack.  The call goes through a mailbox to the
+ * A client is a client of redlock.h, run by a thread of its own, which waits for its descriptor.
+ * After redlock_sync_relist() there is one for each list of masters that is still needed.  A call
+ * that waits is a struct on the caller's stack.  The call goes through a mailbox to the
  * background thread, which starts it, and finishes it when its outcome comes.  Last of all it sets
  * `done` under the client's lock, and never touches the call again.
  *
  *   sync.c           a client, from open to free
  *   sync_barriers.c  barriers
+ *   sync_latches.c   latches
  *   sync_leaders.c   what leases announce, and what is announced of a name
  *   sync_lease.c     leases, from acquire to free
+ *   sync_relist.c    another list of masters, to which leases and waits go over
  *   sync_reentry.c   leases that a thread acquires while it holds them
  *   sync_validity.c  the validity and the mode of leases, for every thread to read
  *   sync_call.c      calls, to the background thread and back
+ *   sync_side.c      the clients of redlock.h, each with one list
  *   sync_client.c    a client's memory
  *   sync_wait.c      waiting for a condition, for a time at most
  *   sync_report.c    an event, copied for the caller
@@ -22,7 +26,7 @@
  * The threads that may touch each field
  *   under `lock`            the mailbox, `done` of every call, the client's flags, the list
  *                           `reentrant` and all that sync_reentry.c knows of a lease
- *   background thread only  redlock, the lists `pending` and `held`, a lease's handle
+ *   background thread only  the lists `sides`, `pending` and `held`, a lease's handle and side,
  *                           and the calls that wait for it
  *   any thread, atomic      a lease's word and its fence, the reference count
  *   never changed           a lease's token once it was handed out, all else
@@ -30,6 +34,7 @@
 #ifndef REDLOCK_SYNC_CLIENT_H
 #define REDLOCK_SYNC_CLIENT_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -37,6 +42,25 @@
 #include "list.h"
 #include "redlock/sync.h"
 #include "sized.h"
+
+/* A client of redlock.h.  The first one has the present list of masters, and takes each new call.
+ * On those of former lists the leases are held that have not moved yet. */
+struct side {
+    struct list place;
+    redlock_sync *client;
+    redlock *redlock;
+    unsigned leases; /* handles */
+    unsigned calls;  /* pending since it was the first one */
+    unsigned moves;  /* leases that are to come here */
+    bool former, closing;
+    unsigned spare; /* votes */
+    void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
+    void (*on_log)(redlock_level level, const char *text, void *data);
+    void (*on_node)(redlock *client, unsigned node, void *data);
+    void *data;
+};
+
+#define SIDES_MOST 8
 
 struct call {
     struct list place; /* in the mailbox, later in the client's list `pending` */
@@ -46,13 +70,15 @@ struct call {
     const redlock_name *names;
     size_t count; /* of names; of a cancel: of the acquires that it cancelled */
     const redlock_lease_options *options;
-    int64_t ms; /* of an extend: ttl; of a close: patience */
+    int64_t begun; /* of an acquire: CLOCK_BOOTTIME, in microseconds */
+    int64_t ms;    /* of an extend: ttl; of a close: patience */
     void (*function)(redlock *client, void *data);
     void *data;
 
     redlock_sync_result *result;
     redlock_code code;
-    bool pending; /* the call is in that list */
+    struct side *side; /* NULL: the call is not in that list */
+    bool postponed;    /* until its lease has moved, or stays */
     bool done;
     pthread_cond_t finished;
 };
@@ -63,8 +89,10 @@ struct redlock_sync {
 
     int bell; /* an eventfd: there is mail */
     pthread_t thread;
-    redlock *redlock; /* NULL once it was closed */
 
+    struct list sides;   /* empty once the thread has ended */
+    unsigned open_sides; /* that are not closed yet */
+    int64_t move_at;     /* leases of former lists are asked to move then; microseconds */
     struct list pending; /* calls that wait for an event */
     struct list held;    /* leases */
     unsigned held_count;
@@ -78,26 +106,23 @@ struct redlock_sync {
     bool closing;          /* a thread closes the client */
     bool ended;            /* the background thread reads the mailbox no more */
     bool closed;           /* and the thread has been joined */
-    unsigned left;
+    unsigned left;         /* releases owed at the end */
+    unsigned left_behind;  /* leases and calls of former lists */
     redlock_code ready_code;
     char ready_text[1024];
-
-    void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
-    void (*on_log)(redlock_level level, const char *text, void *data);
-    void (*on_node)(redlock *client, unsigned node, void *data);
-    unsigned spare; /* votes */
-    void *data;
 };
 
 struct redlock_sync_lease {
     redlock_sync *client;
     redlock_lease *handle;
-    _Atomic int64_t word; /* validity and mode, see sync_validity.c */
+    struct side *side, *moves_to; /* that of the handle, and where it is to go; NULL: it stays */
+    _Atomic int64_t word;         /* validity and mode, see sync_validity.c */
     _Atomic int64_t fence;
     _Atomic int slot;
 
     struct list held;
-    bool is_held; /* the lease is in that list */
+    bool is_held;     /* the lease is in that list */
+    bool begins_anew; /* on the present list, once this acquire is cancelled */
     struct call *acquiring, *extending, *changing, *announcing, *releasing;
     struct reentry *reentry; /* NULL unless the lease is reentrant */
 
@@ -130,6 +155,7 @@ redlock_code sync_ask_for(redlock_sync *client, struct call *call, int64_t ms, s
 /* Starts all calls that are in the mailbox. */
 void sync_take_mail(redlock_sync *client);
 void sync_set_pending(redlock_sync *client, struct call *call);
+void sync_set_out(struct call *call);
 void sync_finish(redlock_sync *client, struct call *call, redlock_code code);
 /* As sync_finish(), for the call in `slot`, if any, which waits for an event of its lease; NULL:
  * that event will not come. */
@@ -144,6 +170,11 @@ void sync_finish_all(redlock_sync *client);
 
 /* Any thread: checks the call and the lease that it is about, and carries it out. */
 redlock_code sync_ask_about(redlock_sync_lease *lease, struct call *call);
+/* The background thread: true if the lease is about to move, which allows no such call meanwhile.
+ * The call starts again when that has ended. */
+bool sync_postpone(redlock_sync *client, struct call *call);
+/* The background thread: a call that waits for a lease begins anew with the present list. */
+void sync_begin_anew(struct call *call);
 /* The background thread: the call waits in `slot` for an event of its lease, unless redlock.h
  * refused it with `code`. */
 void sync_await(redlock_sync *client, struct call *call, struct call **slot, redlock_code code);
@@ -180,6 +211,8 @@ void sync_no_longer_held(redlock_sync_lease *lease);
 void sync_publish(redlock_sync_lease *lease);
 /* Any thread: the validity left, in ms, and the mode that goes with it. */
 int64_t sync_look(const redlock_sync_lease *lease, bool *shared);
+/* The time, as in a word. */
+int64_t sync_now_us(void);
 /* Any thread: ends the validity of a lease for good. */
 void sync_end_lease(redlock_sync_lease *lease);
 /* Brings the words of all leases up to date, for every thread to read; called after each turn of
@@ -188,6 +221,33 @@ void sync_end_lease(redlock_sync_lease *lease);
 int sync_refresh(redlock_sync *client);
 /* Ends the validity of every lease. */
 void sync_end_validity(redlock_sync *client);
+
+/* ---- sync_side.c ---- */
+
+/* Opens one more; it is not in the list yet. */
+redlock_code sync_side_open(redlock_sync *client, struct side **side,
+                            const redlock_options *options, char *why, size_t why_size);
+void sync_side_free(struct side *side);
+/* The one with the present list of masters. */
+struct side *sync_present(const redlock_sync *client);
+/* From now on this one has the present list. */
+void sync_side_enter(struct side *side);
+/* Leases and calls on all but the first. */
+unsigned sync_sides_left_behind(const redlock_sync *client);
+/* Fills their descriptors in, and returns how many there are. */
+nfds_t sync_sides_poll(const redlock_sync *client, struct pollfd *ready);
+/* A turn of each.  One with a former list closes when nothing is left there. */
+void sync_sides_process(redlock_sync *client);
+/* Closes them all; sync_sides_free() frees them, once all are closed, with the handles of leases.
+ */
+void sync_sides_close(redlock_sync *client, int64_t patience_ms);
+void sync_sides_free(redlock_sync *client);
+
+/* ---- sync_relist.c ---- */
+
+/* The background thread: moves the leases of former lists, if it is time for that.  Returns the ms
+ * after which it must be called again, or -1. */
+int sync_move_leases(redlock_sync *client);
 
 /* ---- sync_client.c ---- */
 

@@ -34,8 +34,9 @@ static void on_tally(redlock_latch *latch, const redlock_latch_result *tally, vo
 static void start_latch_call(redlock_sync *client, struct call *call)
 {
     struct latch_call *latch_call = LIST_OWNER(call, struct latch_call, call);
-    redlock_code code = latch_call->function(client->redlock, &latch_call->latch, latch_call->name,
-                                             latch_call->options, on_tally, latch_call);
+    redlock_code code =
+        latch_call->function(sync_present(client)->redlock, &latch_call->latch, latch_call->name,
+                             latch_call->options, on_tally, latch_call);
     if (code)
         sync_refuse(client, call, code);
     else

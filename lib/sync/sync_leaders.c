@@ -28,6 +28,8 @@ static redlock_code announce(const struct announcement *announcement)
 static void start_announce(redlock_sync *client, struct call *call)
 {
     redlock_sync_lease *lease = call->lease;
+    if (sync_postpone(client, call))
+        return;
     redlock_code code = announce(LIST_OWNER(call, struct announcement, call));
     if (!code) /* this replaces another thread's announcement, which is not reported any more */
         sync_finish_with(client, &lease->announcing, REDLOCK_E_CANCELLED, NULL);
@@ -46,6 +48,8 @@ redlock_code redlock_sync_lease_announce(redlock_sync_lease *lease, const void *
 
 static void start_first_announcement(redlock_sync *client, struct call *call)
 {
+    if (sync_postpone(client, call))
+        return;
     redlock_code code = announce(LIST_OWNER(call, struct announcement, call));
     if (code)
         sync_refuse(client, call, code);
@@ -79,9 +83,12 @@ redlock_code redlock_sync_campaign(redlock_sync *client, redlock_sync_lease **le
     redlock_code code = campaign_read(given, &options, &terms, why, sizeof why);
     if (code)
         return sync_report(result, code, why);
-    code = redlock_sync_acquire(client, lease, name, &terms, result);
+    redlock_sync_result first = {.size = sizeof first}; /* the value may lie in `result` */
+    code = redlock_sync_acquire(client, lease, name, &terms, &first);
     if (!code && options.value)
-        announce_first(*lease, &options, result);
+        announce_first(*lease, &options, &first);
+    if (result)
+        sized_give(result, &first);
     return code;
 }
 
@@ -144,8 +151,8 @@ static void on_leader(redlock_observer *observer, const redlock_leader *leader, 
 static void start_look(redlock_sync *client, struct call *call)
 {
     struct look *look = LIST_OWNER(call, struct look, call);
-    redlock_code code =
-        redlock_observer_begin(client->redlock, &look->observer, look->name, on_leader, look);
+    redlock_code code = redlock_observer_begin(sync_present(client)->redlock, &look->observer,
+                                               look->name, on_leader, look);
     if (code)
         sync_refuse(client, call, code);
     else

@@ -17,11 +17,45 @@ static void end_acquiring(redlock_sync_lease *lease, const redlock_event *event)
     sync_finish_with(lease->client, &lease->acquiring, REDLOCK_OK, event);
 }
 
+static void end_move(redlock_sync_lease *lease)
+{
+    if (lease->moves_to)
+        lease->moves_to->moves--;
+    lease->moves_to = NULL;
+}
+
+static void free_handle(redlock_sync_lease *lease)
+{
+    end_move(lease);
+    lease->side->leases--;
+    redlock_lease_free(lease->handle);
+}
+
 /* The thread that waits frees the rest. */
 static void end_vain_acquiring(redlock_sync_lease *lease, const redlock_event *event)
 {
-    redlock_lease_free(lease->handle);
+    free_handle(lease);
     sync_finish_with(lease->client, &lease->acquiring, event->code, event);
+}
+
+static struct call *take_postponed(redlock_sync_lease *lease)
+{
+    const struct list *pending = &lease->client->pending;
+    for (struct list *at = pending->next; at != pending; at = at->next) {
+        struct call *call = LIST_OWNER(at, struct call, place);
+        if (call->lease == lease && call->postponed) {
+            sync_set_out(call);
+            call->postponed = false;
+            return call;
+        }
+    }
+    return NULL;
+}
+
+static void end_postponed(redlock_sync_lease *lease, redlock_code code, const redlock_event *event)
+{
+    for (struct call *call; (call = take_postponed(lease));)
+        sync_finish_with(lease->client, &call, code, event);
 }
 
 static void end_holding(redlock_sync_lease *lease, const redlock_event *event)
@@ -29,6 +63,9 @@ static void end_holding(redlock_sync_lease *lease, const redlock_event *event)
     redlock_sync *client = lease->client;
     bool lost = event->kind == REDLOCK_LOST;
     redlock_code code = lost ? event->code : REDLOCK_E_CANCELLED;
+    if (lease->moves_to)
+        end_postponed(lease, code, event);
+    end_move(lease);
     sync_no_longer_held(lease);
     sync_finish_with(client, &lease->extending, code, event);
     sync_finish_with(client, &lease->changing, code, event);
@@ -55,6 +92,21 @@ static void tell_lease_event(const redlock_sync_lease *lease, const redlock_even
         lease->on_event(event, lease->data);
 }
 
+static void start_postponed(redlock_sync_lease *lease)
+{
+    for (struct call *call; (call = take_postponed(lease));)
+        call->start(lease->client, call);
+}
+
+static void go_over(redlock_sync_lease *lease)
+{
+    lease->side->leases--;
+    lease->side = lease->moves_to;
+    lease->side->leases++;
+}
+
+static void begin_anew(redlock_sync_lease *lease);
+
 static void on_lease_event(redlock_lease *handle, const redlock_event *event, void *data)
 {
     redlock_sync_lease *lease = data;
@@ -67,7 +119,20 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
         end_acquiring(lease, event);
         break;
     case REDLOCK_NOT_ACQUIRED:
-        end_vain_acquiring(lease, event);
+        if (lease->begins_anew && event->code == REDLOCK_E_CANCELLED)
+            begin_anew(lease);
+        else
+            end_vain_acquiring(lease, event);
+        break;
+    case REDLOCK_MOVED:
+        go_over(lease);
+        end_move(lease);
+        start_postponed(lease);
+        tell_lease_event(lease, event);
+        break;
+    case REDLOCK_NOT_MOVED: /* it is asked to move again */
+        end_move(lease);
+        start_postponed(lease);
         break;
     case REDLOCK_EXTENDED:
     case REDLOCK_NOT_EXTENDED:
@@ -94,16 +159,49 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
 
 /* ---- acquire ---- */
 
+static void ask(redlock_sync_lease *lease, struct call *call, const redlock_lease_options *options)
+{
+    struct side *side = sync_present(lease->client);
+    redlock_code code = redlock_acquire_names(side->redlock, &lease->handle, call->names,
+                                              call->count, options, on_lease_event, lease);
+    lease->side = side;
+    side->leases += !code;
+    sync_await(lease->client, call, &lease->acquiring, code);
+}
+
 static void start_acquire(redlock_sync *client, struct call *call)
 {
+    (void)client;
+    call->begun = sync_now_us();
+    ask(call->lease, call, call->options);
+}
+
+static int64_t rest_of(int64_t wait_ms, int64_t begun)
+{
+    int64_t left = wait_ms - (sync_now_us() - begun) / 1000;
+    return wait_ms == REDLOCK_FOREVER ? wait_ms : left > 0 ? left : 0;
+}
+
+static void begin_anew(redlock_sync_lease *lease)
+{
+    struct call *call = lease->acquiring;
+    redlock_lease_options rest = *call->options;
+    rest.wait_ms = rest_of(rest.wait_ms, call->begun);
+    lease->acquiring = NULL;
+    lease->begins_anew = false;
+    free_handle(lease);
+    sync_set_out(call);
+    ask(lease, call, &rest);
+}
+
+/* It tries once more where its time is over, which no list ends again. */
+void sync_begin_anew(struct call *call)
+{
     redlock_sync_lease *lease = call->lease;
-    lease->acquiring = call;
-    redlock_code code = redlock_acquire_names(client->redlock, &lease->handle, call->names,
-                                              call->count, call->options, on_lease_event, lease);
-    if (code)
-        sync_refuse(client, call, code);
-    else
-        sync_set_pending(client, call);
+    if (call->start != start_acquire || lease->begins_anew)
+        return;
+    if (rest_of(call->options->wait_ms, call->begun) > 0)
+        lease->begins_anew = redlock_lease_release(lease->handle) == REDLOCK_OK;
 }
 
 static redlock_sync_lease *new_sync_lease(redlock_sync *client, redlock_sync_callback *on_event,
@@ -232,8 +330,12 @@ redlock_code redlock_sync_acquire(redlock_sync *client, redlock_sync_lease **lea
 
 static bool cancel_if_meant(const struct call *other, const struct call *cancel)
 {
-    return other->start == start_acquire && other->lease->data == cancel->data &&
-           redlock_lease_release(other->lease->handle) == REDLOCK_OK;
+    redlock_sync_lease *lease = other->lease;
+    if (other->start != start_acquire || lease->data != cancel->data)
+        return false;
+    bool is_cancelled = lease->begins_anew || redlock_lease_release(lease->handle) == REDLOCK_OK;
+    lease->begins_anew = false;
+    return is_cancelled;
 }
 
 static void start_cancel(redlock_sync *client, struct call *call)
@@ -292,8 +394,18 @@ void sync_await(redlock_sync *client, struct call *call, struct call **slot, red
     sync_set_pending(client, call);
 }
 
+bool sync_postpone(redlock_sync *client, struct call *call)
+{
+    call->postponed = call->lease->moves_to;
+    if (call->postponed)
+        sync_set_pending(client, call);
+    return call->postponed;
+}
+
 static void start_extend(redlock_sync *client, struct call *call)
 {
+    if (sync_postpone(client, call))
+        return;
     redlock_code code = redlock_lease_extend(call->lease->handle, call->ms);
     sync_await(client, call, &call->lease->extending, code);
 }
@@ -309,6 +421,8 @@ redlock_code redlock_sync_lease_extend(redlock_sync_lease *lease, int64_t ttl_ms
  * read that the lease is exclusive. */
 static void start_downgrade(redlock_sync *client, struct call *call)
 {
+    if (sync_postpone(client, call))
+        return;
     redlock_code code = redlock_lease_downgrade(call->lease->handle);
     if (!code) {
         sync_reentry_downgraded(call->lease);
@@ -326,6 +440,8 @@ redlock_code redlock_sync_lease_downgrade(redlock_sync_lease *lease, redlock_syn
 
 static void start_upgrade(redlock_sync *client, struct call *call)
 {
+    if (sync_postpone(client, call))
+        return;
     redlock_code code = redlock_lease_upgrade(call->lease->handle);
     sync_await(client, call, &call->lease->changing, code);
 }
@@ -357,7 +473,7 @@ redlock_code redlock_sync_lease_release(redlock_sync_lease *lease, redlock_sync_
 static void let_go(redlock_sync_lease *lease)
 {
     sync_no_longer_held(lease);
-    redlock_lease_free(lease->handle);
+    free_handle(lease);
 }
 
 static void start_free(redlock_sync *client, struct call *call)
@@ -375,7 +491,7 @@ void redlock_sync_lease_free(redlock_sync_lease *lease)
     /* Once the client has ended there is no handle to let go of. */
     if (!sync_is_inside(lease->client))
         sync_carry_out(lease->client, &call);
-    else if (lease->client->redlock)
+    else if (!list_is_empty(&lease->client->sides))
         let_go(lease);
     drop_lease(lease);
 }

@@ -16,7 +16,7 @@
 /* A word that no renewal may replace any more: the lease was given back, or is over. */
 #define GIVEN_BACK (-1)
 
-static int64_t now_us(void)
+int64_t sync_now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);
@@ -30,7 +30,7 @@ static bool is_shared(int64_t word)
 
 static int64_t ms_left(int64_t word)
 {
-    int64_t left = word > NOT_HELD ? word / 2 - now_us() : 0;
+    int64_t left = word > NOT_HELD ? word / 2 - sync_now_us() : 0;
     return left > 0 ? left / 1000 : 0;
 }
 
@@ -52,7 +52,7 @@ static void publish(redlock_sync_lease *lease, int64_t now)
 
 void sync_publish(redlock_sync_lease *lease)
 {
-    publish(lease, now_us());
+    publish(lease, sync_now_us());
 }
 
 void sync_end_lease(redlock_sync_lease *lease)
@@ -92,7 +92,7 @@ int sync_refresh(redlock_sync *client)
 {
     if (list_is_empty(&client->held))
         return -1;
-    int64_t now = now_us();
+    int64_t now = sync_now_us();
     if (now < client->refresh_at)
         return (int)((client->refresh_at - now + 999) / 1000);
     refresh_all(client, now);

@@ -2,7 +2,8 @@
 
 #include "eval.h"
 
-#define EACH_MAX (5 * FRAME_MAX) /* most bytes of one of several beyond its name and token */
+#define PERMITS_IN_BATCH 256             /* most of a name: each that is refused looks at all */
+#define EACH_MAX         (5 * FRAME_MAX) /* most bytes of one of several beyond its name and token */
 
 /* ---- Requests about names ---- */
 
@@ -80,16 +81,8 @@ static char *put_grant_arguments(char *to, const struct request *request)
     return put_integer(to, CLOCK_WINDOW);
 }
 
-static char *put_grant_of_slot(char *to, const struct request *request)
-{
-    to = put_call(to, request, REQUEST_GRANT, SCRIPT_GRANT_SLOT, GRANT_ARGUMENTS + 2);
-    return put_integer(put_grant_arguments(to, request), request->grant.permits);
-}
-
 static char *put_grant(char *to, const struct request *request)
 {
-    if (request_is_for_slot(request))
-        return put_grant_of_slot(to, request);
     bool shared = request_shares_any(request);
     to = PUT_CALL_IN_MODES(to, request, GRANT, GRANT_ARGUMENTS + 1, shared);
     to = put_grant_arguments(to, request);
@@ -124,16 +117,8 @@ static char *put_renew_arguments(char *to, const struct request *request)
     return put_integer(to, request->renew.not_after);
 }
 
-static char *put_renew_of_slot(char *to, const struct request *request)
-{
-    to = put_call(to, request, REQUEST_RENEW, SCRIPT_RENEW_SLOT, RENEW_ARGUMENTS);
-    return put_renew_arguments(to, request);
-}
-
 static char *put_renew(char *to, const struct request *request)
 {
-    if (request_is_for_slot(request))
-        return put_renew_of_slot(to, request);
     bool shared = request_shares_any(request);
     to = PUT_CALL_IN_MODES(to, request, RENEW, RENEW_ARGUMENTS + shared, shared);
     to = put_renew_arguments(to, request);
@@ -150,9 +135,8 @@ static char *put_upgrade(char *to, const struct request *request)
 
 static char *put_release(char *to, const struct request *request)
 {
-    enum script_number script = request_is_for_slot(request) ? SCRIPT_RELEASE_SLOT : SCRIPT_RELEASE;
     bool marks = request->ttl_ms != 0;
-    to = put_call(to, request, REQUEST_RELEASE, script, marks);
+    to = PUT_CALL(to, request, RELEASE, marks);
     return marks ? put_integer(to, request->ttl_ms) : to;
 }
 
@@ -246,10 +230,11 @@ static char *put_survey(char *to, const struct request *request)
 
 /* ---- Several in one ---- */
 
-/* All are of one kind, and in one mode. */
+/* All are of one kind, and in one mode or for slots. */
 #define EACH_SCRIPT(requests, kind)                                                                \
-    &scripts[request_shares_any(&(requests)[0]) ? SCRIPT_##kind##_SHARED_EACH                      \
-                                                : SCRIPT_##kind##_EACH]
+    &scripts[request_is_for_slot(requests)  ? SCRIPT_##kind##_SLOT                                 \
+             : request_shares_any(requests) ? SCRIPT_##kind##_SHARED_EACH                          \
+                                            : SCRIPT_##kind##_EACH]
 
 static char *put_name_of_each(char *to, const struct request *requests, unsigned count)
 {
@@ -260,11 +245,13 @@ static char *put_name_of_each(char *to, const struct request *requests, unsigned
 
 static char *put_release_each(char *to, const struct request *requests, unsigned count, bool whole)
 {
-    to = put_script(to, &scripts[SCRIPT_RELEASE_EACH], whole, count, count);
+    bool slots = request_is_for_slot(requests), marks = requests[0].ttl_ms != 0;
+    to = put_script(to, &scripts[slots ? SCRIPT_RELEASE_SLOT : SCRIPT_RELEASE_EACH], whole, count,
+                    count + marks);
     to = put_name_of_each(to, requests, count);
     for (unsigned i = 0; i < count; i++)
         to = put_token(to, &requests[i]);
-    return to;
+    return marks ? put_integer(to, requests[0].ttl_ms) : to;
 }
 
 static char *put_renew_each(char *to, const struct request *requests, unsigned count, bool whole)
@@ -278,16 +265,49 @@ static char *put_renew_each(char *to, const struct request *requests, unsigned c
     return to;
 }
 
-static char *put_grant_each(char *to, const struct request *requests, unsigned count, bool whole)
+/* One ttl, and no fence or proposals that follow one another, as those of one turn do. */
+static bool grants_are_alike(const struct request *requests, unsigned count)
 {
-    to = put_script(to, EACH_SCRIPT(requests, GRANT), whole, count + 1,
-                    1 + count * (1 + GRANT_ARGUMENTS));
+    usec proposal = requests[0].grant.proposal;
+    for (unsigned i = 1; i < count; i++)
+        if (requests[i].ttl_ms != requests[0].ttl_ms ||
+            requests[i].grant.proposal != (proposal ? proposal + i : 0))
+            return false;
+    return true;
+}
+
+static char *put_grant_slot_each(char *to, const struct request *requests, unsigned count,
+                                 bool whole)
+{
+    to = put_script(to, &scripts[SCRIPT_GRANT_SLOT], whole, count + 1,
+                    1 + count * (2 + GRANT_ARGUMENTS));
     to = put_name_of_each(to, requests, count);
     to = put_integer(PUT(to, CLOCK_KEY), CLOCK_WINDOW);
     for (unsigned i = 0; i < count; i++) {
         to = put_token(to, &requests[i]);
         to = put_integer(to, requests[i].ttl_ms);
         to = put_integer(to, requests[i].grant.proposal);
+        to = put_integer(to, requests[i].grant.permits);
+    }
+    return to;
+}
+
+/* Of those that are alike, only the first has a ttl and a proposal. */
+static char *put_grant_each(char *to, const struct request *requests, unsigned count, bool whole)
+{
+    if (request_is_for_slot(requests))
+        return put_grant_slot_each(to, requests, count, whole);
+    bool alike = grants_are_alike(requests, count);
+    to = put_script(to, EACH_SCRIPT(requests, GRANT), whole, count + 1,
+                    1 + count + GRANT_ARGUMENTS * (alike ? 1 : count));
+    to = put_name_of_each(to, requests, count);
+    to = put_integer(PUT(to, CLOCK_KEY), CLOCK_WINDOW);
+    for (unsigned i = 0; i < count; i++) {
+        if (i == 0 || !alike) {
+            to = put_integer(to, requests[i].ttl_ms);
+            to = put_integer(to, requests[i].grant.proposal);
+        }
+        to = put_token(to, &requests[i]);
     }
     return to;
 }
@@ -307,6 +327,8 @@ static char *put_each(char *to, const struct request *requests, unsigned count, 
 
 static char *put_request(char *to, const struct request *request)
 {
+    if (request_may_batch(request->tag.kind) && request_is_for_slot(request))
+        return put_each(to, request, 1, request->whole);
     switch ((unsigned)request->tag.kind) {
 #define PUT_KIND(kind, name, ...)                                                                  \
     case REQUEST_##kind:                                                                           \
@@ -358,8 +380,9 @@ bool command_may_batch(const struct request *request)
     const struct names *names = request->names;
     enum request_kind kind = request->tag.kind;
     bool marks = kind == REQUEST_RELEASE && request->ttl_ms;
-    return request_may_batch(kind) && !request->whole && names->count == 1 && !names->slot &&
-           !marks && !(request->tag.converts && kind == REQUEST_RENEW);
+    return request_may_batch(kind) && !request->whole && names->count == 1 && !marks &&
+           !(request->tag.converts && kind == REQUEST_RENEW) &&
+           !(kind == REQUEST_GRANT && request->grant.permits > PERMITS_IN_BATCH);
 }
 
 void command_write_each(struct buffer *buffer, const struct request *requests, unsigned count,

@@ -7,7 +7,8 @@
 #include "connection.h"
 #include "ground/names.h"
 
-#define BATCH_MAX 32 /* requests in one command */
+#define BATCH_MAX          32 /* requests in one command */
+#define BATCH_OF_SLOTS_MAX 8  /* likewise, for each may look at all slots of a name */
 
 /* Appends the commands of `request` to `buffer` and lists the replies to expect; returns how many,
  * the last being STEP_FINAL.  A REQUEST_HELLO with `login` not NULL is preceded by the login; NULL
@@ -20,12 +21,16 @@ unsigned command_write(struct buffer *buffer, const struct request *request,
 /* The request may go in one command with others like it. */
 bool command_may_batch(const struct request *request);
 
-/* Two such requests may go in one command: they are of one kind, and of one mode where
- * the kind has modes. */
-static inline bool command_is_like(const struct request *a, const struct request *b)
+/* Such a request may go in one command with `count` others that are alike.  All are of one kind,
+ * of one mode where the kind has modes, and about slots or none is. */
+static inline bool command_joins(const struct request *others, unsigned count,
+                                 const struct request *request)
 {
-    return a->tag.kind == b->tag.kind &&
-           (!request_has_modes(a->tag.kind) || request_shares_any(a) == request_shares_any(b));
+    bool slots = request->names->slot != 0;
+    return others->tag.kind == request->tag.kind && slots == (others->names->slot != 0) &&
+           (!request_has_modes(request->tag.kind) ||
+            request_shares_any(others) == request_shares_any(request)) &&
+           count < (slots ? BATCH_OF_SLOTS_MAX : BATCH_MAX);
 }
 
 /* Appends one command for `count` (2 to BATCH_MAX) requests that are alike; one reply answers

@@ -7,6 +7,13 @@
 _Static_assert(SCRIPT_AGREE + 1 == (int)SCRIPTS_LOADED,
                "a whole hello loads those of claims, and agree");
 
+/* A time of 1 us would be taken for an adoption. */
+static int64_t adopt_or_ago(const struct request *request)
+{
+    usec ago = request->terms.other_ago;
+    return request->tag.kind == REQUEST_ADOPT ? 1 : ago > 1 ? ago : 0;
+}
+
 static char *put_hello(char *to, const struct request *request)
 {
     const struct quarantine_terms *terms = &request->terms;
@@ -16,7 +23,7 @@ static char *put_hello(char *to, const struct request *request)
     to = put_integer(to, terms->drift_ppm);
     to = put_integer(to, terms->skew_ms);
     to = put_flag(to, terms->trust);
-    to = put_flag(to, request->tag.kind == REQUEST_ADOPT);
+    to = put_integer(to, adopt_or_ago(request));
     return put_integer(to, CLOCK_WINDOW);
 }
 
@@ -35,7 +42,8 @@ static char *put_agree(char *to, const struct request *request)
 {
     const struct agree_request *agree = request->agree;
     const struct engine_config *config = agree->config;
-    to = put_script(to, &scripts[SCRIPT_AGREE], request->whole, 1, 8 + 2 * config->masters);
+    bool ends = agree->says == SAYS_OVER;
+    to = put_script(to, &scripts[SCRIPT_AGREE], request->whole, 1, 8 + 2 * config->masters + ends);
     to = put_header(to, '$', sizeof LISTS_KEY - 1 + strlen(config->fleet));
     to = PUT(put_bytes(PUT(to, LISTS_KEY), config->fleet, strlen(config->fleet)), "\r\n");
     to = put_integer(to, agree->says);
@@ -50,7 +58,7 @@ static char *put_agree(char *to, const struct request *request)
         to = put_string(to, config->addresses[i]);
         to = put_string(to, agree->run_ids[i]);
     }
-    return to;
+    return ends ? put_string(to, agree->successor) : to;
 }
 
 static char *put_auth(char *to, const struct credentials *login)
@@ -141,6 +149,8 @@ static size_t agree_room(const struct agree_request *agree)
 {
     const struct engine_config *config = agree->config;
     size_t room = strlen(config->fleet);
+    if (agree->says == SAYS_OVER)
+        room += strlen(agree->successor) + FRAME_MAX;
     for (unsigned i = 0; i < config->masters; i++)
         room += strlen(config->addresses[i]) + RUN_ID_MAX + 3 * FRAME_MAX;
     return room;

@@ -171,20 +171,9 @@ static bool read_other_slots(const struct raw_reply *raw, unsigned at, struct sl
     return get_slot(raw, at, &slots->free_slot) && get_slot(raw, at + 1, &slots->next_slot);
 }
 
-/* {-1, logical clock, a free slot, the slot to stand in}: a slot is refused. */
-static bool read_refused_slot(const struct raw_reply *raw, struct reply *reply)
-{
-    const struct field *state = &raw->fields[0];
-    return state->kind == FIELD_INTEGER && state->integer == -1 &&
-           get_integer(raw, 1, &reply->clock) && reply->clock != 0 &&
-           read_other_slots(raw, 2, &reply->grant) && answer(reply, ANSWER_HELD);
-}
-
 /* A grant without a fence tells no clock. */
 static bool read_grant(const struct raw_reply *raw, struct reply *reply)
 {
-    if (raw->is_array && raw->count == 4)
-        return read_refused_slot(raw, reply);
     if (is_lone(raw, FIELD_INTEGER) && raw->fields[0].integer == 1)
         return answer(reply, ANSWER_YES);
     return read_clocked(raw, false, reply);
@@ -318,6 +307,8 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
         return read_cluster(hello, reply);
     if (is_lone(raw, FIELD_ERROR))
         return read_error(raw->fields[0].text, reply);
+    if (raw->is_array && raw->count == 1 && request_may_batch(tag->kind))
+        return reply_read_each(raw, 0, 1, tag, reply);
     switch (tag->kind) {
     case REQUEST_HELLO:
     case REQUEST_ADOPT:
@@ -341,10 +332,36 @@ bool reply_read(const struct raw_reply *raw, const struct tag *tag, const struct
 
 /* ---- One of several ---- */
 
+/* 1 to 4 digits */
+static bool get_slot_digits(const char *text, const char *end, int16_t *slot)
+{
+    size_t length = (size_t)(end - text);
+    if (length == 0 || length > 4 || strspn(text, "0123456789") != length)
+        return false;
+    *slot = (int16_t)strtol(text, NULL, 10);
+    return *slot < PERMITS_MOST;
+}
+
+/* "<logical clock> <slot to stand in>", and " <free slot>" if there is one: a slot is refused. */
+static bool read_refused_slot(const struct field *field, struct reply *reply)
+{
+    struct slots_reply *slots = &reply->grant;
+    const char *end = field->text + field->length;
+    const char *line = memchr(field->text, ' ', field->length);
+    if (!line || !get_digits(field->text, (size_t)(line - field->text), &reply->clock))
+        return false;
+    const char *other = memchr(line + 1, ' ', (size_t)(end - line - 1));
+    return get_slot_digits(line + 1, other ? other : end, &slots->next_slot) &&
+           (!other || get_slot_digits(other + 1, end, &slots->free_slot)) &&
+           answer(reply, ANSWER_HELD);
+}
+
 /* The logical clock, below zero if it was refused; 0: granted without a fence. */
 static bool read_grant_of_each(const struct raw_reply *raw, unsigned index, struct reply *reply)
 {
     const struct field *field = &raw->fields[index];
+    if (field->kind == FIELD_STRING)
+        return read_refused_slot(field, reply);
     if (field->kind != FIELD_INTEGER || field->integer < -INTEGER_MAX ||
         field->integer > INTEGER_MAX)
         return false;
@@ -407,12 +424,13 @@ static bool read_hint(const char *text, size_t length, struct push *push)
 {
     static const char word[] = "slot ";
     const size_t before = sizeof word - 1;
-    if (length <= before || length > before + 4 || memcmp(text, word, before) != 0 ||
-        strspn(text + before, "0123456789") != length - before)
+    int16_t slot;
+    if (length <= before || memcmp(text, word, before) != 0 ||
+        !get_slot_digits(text + before, text + length, &slot))
         return false;
     push->clock = 0;
-    push->free_slot = (int)strtol(text + before, NULL, 10);
-    return push->free_slot < PERMITS_MOST;
+    push->free_slot = slot;
+    return true;
 }
 
 /* "<token> <logical clock>", "<token> slot <j>" */

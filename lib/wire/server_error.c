@@ -123,9 +123,9 @@ static void name_denial(char *text)
 size_t server_error_tidy(char *text, size_t length)
 {
     char command[32];
-    const char *hash = find_hash(text);
     if (!strstr(text, SCRIPT))
         return server_error_fit(text, length);
+    const char *hash = find_hash(text);
     find_denied(text, hash, command, sizeof command);
     cut_tail(text, hash);
     cut_head(text);

@@ -12,7 +12,17 @@ from harness import DEADLINE, DEPLOY, environment, until
 
 SERVER = os.environ.get("REDLOCK_SERVER") or os.environ.get("REDIS_SERVER") or "redis-server"
 BIND_TRIES = 20
+# As cluster-scripts/cluster has it: links to the clusters whose masters, if only dead ones, have the ports.
+CLAIMS = Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp") / f"redlock-ports-{os.getuid()}"
 ACL = DEPLOY / "users.acl"
+
+
+def free_port():
+    """Perhaps; below Linux' ephemeral range, and no dead master's."""
+    while True:
+        port = random.randrange(10000, 32000)
+        if not (CLAIMS / str(port)).is_dir():
+            return port
 
 
 class Server:
@@ -22,7 +32,7 @@ class Server:
         self.dir = Path(tempfile.mkdtemp(prefix="redlock-server-"))
         self.login = login
         for _ in range(BIND_TRIES):
-            self.port = random.randrange(10000, 32000)  # below Linux' ephemeral range
+            self.port = free_port()
             self._start(lines, arguments)
             if until(self._is_up_or_dead, "the server is up") == "up":
                 return

@@ -350,6 +350,12 @@ class Operator(Masters):
     def rules():
         return re.search(r"^user redlock-operator on \S+ (.*)", ACL.read_text(), re.M).group(1).split()
 
+    def test_each_script_may_do_all_that_it_asks_for(self):
+        asked = {word for file in SCRIPTS.glob("*.lua")
+                 for word in re.findall(r"(?:call|try)\('([a-z]+)'", file.read_text())}
+        self.assertGreater(len(asked), 20)
+        self.assertEqual(asked - {rule[1:] for rule in self.rules()}, set())
+
     def test_it_may_do_that_and_no_more(self):
         self.assertEqual(set(self.rules()) - set(rules()), {"+scan", "+dbsize", "+getrange"})
         told = self.operator("list", "--prefix", "lock:", status=0).out

@@ -121,6 +121,24 @@ class Refused(Lists):
         self.run_once(self.of(1, 2, 3), status=DIFFERS)
         self.redlock("unlock", "--token", token, "left", env=self.of(1, 2, 3, 4, 5), status=0)
 
+    def test_masters_that_refuse_writes(self):
+        """They note no list for a while. That the third one alone knows of the other list is enough."""
+        holder = self.hold(self.of(1, 2, 3, 4, 5), masters=5)
+        self.addCleanup(self.refuse_writes, 0)
+        self.refuse_writes(1)
+        five, three = self.of(1, 2, 3, 4, 5), self.of(1, 2, 3)
+        first = self.spawn("run", "--ttl", "30s", self.name, "--", "cat", env=five, stdin=subprocess.PIPE)
+        key = self.prefix + self.name
+        until(lambda: sum(map(bool, self.cluster.values(key))) == 3, "the others are a quorum")
+        second = self.spawn("run", "--wait", "1h", self.name, "--", "true", env=three)
+        self.assertEqual(second.wait(10), DIFFERS)
+        self.refuse_writes(0)
+        self.goes_on(first, holder)
+
+    def refuse_writes(self, replicas):
+        for master in 1, 2:
+            self.cluster.cli(master, "CONFIG", "SET", "min-replicas-to-write", str(replicas))
+
     def test_replaced_master(self):
         """Numbers and addresses do not show it: 6 may be a new address of 5, until both were heard."""
         until(lambda: all(int(re.search(r"uptime_in_seconds:(\d+)", told)[1]) > 4

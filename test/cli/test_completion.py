@@ -175,6 +175,7 @@ class Completion:
         self.assertEqual(ask("redlock latch "), {"create", "arrive", "wait", "count"})
         self.assertEqual(ask("redlock latch --life 1h a"), {"arrive"})
         self.assertEqual(ask("redlock latch wait "), set())
+        self.assertEqual(ask("redlock masters "), {"change"})
 
     def test_values(self):
         ask = self.asking()
@@ -207,6 +208,7 @@ class Completion:
         self.assertEqual(ask("redlock latch count du"), {"dump"})
         self.assertEqual(ask("redlock extend "), {"deploy", "dump"})  # its usage begins with an option
         self.assertEqual(ask("redlock nodes d"), set())
+        self.assertEqual(ask("redlock masters change d"), set())
 
     def test_names_that_a_master_tells(self):
         master = Server()

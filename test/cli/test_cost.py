@@ -172,6 +172,10 @@ def each(first, count, *arguments):
     return (*first, *(part for i in range(count) for part in (token(10 ** 6 + i), *arguments)))
 
 
+def alike(count):
+    return "1000000", LIFE, "2000000", *(token(10 ** 6 + i) for i in range(count))
+
+
 def each_slot_waits(world, first, end):
     for j in range(first, end):
         world.enqueue(j + 1, slots(POOL, [j]))
@@ -213,18 +217,21 @@ case("grant_shared", "64 names with 100 waiting readers of all", 15, [*ALL, CLOC
 case("grant_shared", "64 names with 1,000 readers each", 4, [*ALL, CLOCK], grant_arguments(READERS_WAIT),
      lambda world: world.share(ALL, MANY))
 case("grant_each", "32 names, each of whose first waiters waits for 63 others, too", 15, [*BATCHED, CLOCK],
-     each(("1000000",), BATCH, LIFE, "2000000"), lambda world: world.each_first_waits_for_many(BATCHED))
+     alike(BATCH), lambda world: world.each_first_waits_for_many(BATCHED))
 case("grant_shared_each", "32 names, each of whose first waiters reads 63 others, too", 15, [*BATCHED, CLOCK],
-     each(("1000000",), BATCH, LIFE, "2000000"),
+     alike(BATCH),
      lambda world: world.each_first_waits_for_many(BATCHED, b"s" * NAMES))
 case("grant_slot", "1,024 permits that are held", 6, [*slots(POOL, [0]), CLOCK],
-     grant_arguments(str(PERMITS)), lambda world: world.permits(POOL, PERMITS))
+     each(("1000000",), 1, LIFE, "2000000", str(PERMITS)), lambda world: world.permits(POOL, PERMITS))
+case("grant_slot", "eight of 256 permits, of which the last is free, and each slot has a waiter", 10,
+     [*slots(POOL, range(8)), CLOCK], each(("1000000",), 8, LIFE, "2000000", "256"),
+     lambda world: world.permits(POOL, 255, 255), lambda world: each_slot_waits(world, 0, 255))
 case("grant_slot", "the last of 1,024 permits is free, and each slot has a waiter", 8,
-     [*slots(POOL, [0]), CLOCK], grant_arguments(str(PERMITS)),
+     [*slots(POOL, [0]), CLOCK], each(("1000000",), 1, LIFE, "2000000", str(PERMITS)),
      lambda world: world.permits(POOL, PERMITS - 1, PERMITS - 1),
      lambda world: each_slot_waits(world, 0, PERMITS - 1))
 case("grant_slot", "one permit, where 1,024 were known until now", 6, [*slots(POOL, [0]), CLOCK],
-     grant_arguments("1"), fewer_permits)
+     each(("1000000",), 1, LIFE, "2000000", "1"), fewer_permits)
 case("queue", "64 names that are held, with 100 waiters for all", 6, [*ALL, CLOCK], queue_arguments(),
      lambda world: world.hold(ALL, 888888), lambda world: world.crowd(ALL))
 case("queue", "64 free names, each of whose first waiters waits for 63 others, too", 15, [*ALL, CLOCK],
@@ -253,8 +260,8 @@ case("renew_shared", "64 names of 1,000 readers each, which are dead", 15, ALL,
      (OURS, *RENEWAL, READERS_WAIT, "0"), lambda world: dead_readers(world, ALL))
 case("renew_shared_each", "32 names of 1,000 readers each, which are dead", 15, BATCHED,
      each((), BATCH, *RENEWAL), lambda world: dead_readers(world, BATCHED))
-case("renew_slot", "the last of 1,024 permits", 0.5, slots(POOL, [PERMITS - 1]), (OURS, *RENEWAL),
-     lambda world: world.permits(POOL, PERMITS))
+case("renew_slot", "eight of 1,024 permits", 1, slots(POOL, range(8)), each((), 8, *RENEWAL),
+     lambda world: hold_each(world, slots(POOL, range(8))))
 case("upgrade", "64 names that it reads alone", 4, [*ALL, CLOCK], grant_arguments(),
      lambda world: world.share(ALL, 1, first=999999))
 case("release", "64 names, each of whose first waiters waits for 63 others, too", 15, ALL, (OURS,),
@@ -266,8 +273,9 @@ case("release", "one name behind 10,000 dead waiters", 4, ONE, (OURS,),
 case("release_each", "32 names, each of whose first waiters waits for 63 others, too", 15, BATCHED,
      each((), BATCH), lambda world: hold_each(world, BATCHED),
      lambda world: world.each_first_waits_for_many(BATCHED))
-case("release_slot", "1,024 permits, with 1,000 waiters for other slots", 6, slots(POOL, [0]), (OURS,),
-     lambda world: world.permits(POOL, PERMITS), lambda world: all_slots_wait(world, 1, MANY, 0))
+case("release_slot", "eight of 1,024 permits, with 1,000 waiters for other slots", 15, slots(POOL, range(8)),
+     (OURS,) * 8, lambda world: world.permits(POOL, PERMITS),
+     lambda world: all_slots_wait(world, 8, MANY + 8, 0))
 
 
 # ---- Looks -------------------------------------------------------------------------------------------------
@@ -413,10 +421,10 @@ def four_permits(world, name):
 
 ordinary("acquire", name_alone, (OURS, LIFE))
 ordinary("grant", with_clock, grant_arguments())
-ordinary("grant_each", with_clock, each(("1000000",), 1, LIFE, "2000000"))
+ordinary("grant_each", with_clock, alike(1))
 ordinary("grant_shared", with_clock, grant_arguments("s"))
-ordinary("grant_shared_each", with_clock, each(("1000000",), 1, LIFE, "2000000"))
-ordinary("grant_slot", lambda name: [*slots(name, [0]), CLOCK], (OURS, LIFE, "0", "1000000", "4"))
+ordinary("grant_shared_each", with_clock, alike(1))
+ordinary("grant_slot", lambda name: [*slots(name, [0]), CLOCK], each(("1000000",), 1, LIFE, "0", "4"))
 ordinary("queue", with_clock, queue_arguments(number=7), hold_briefly)
 ordinary("queue_slot", lambda name: [*slots(name, [0]), CLOCK], queue_arguments("4", number=7), four_permits)
 ordinary("raise", with_clock, (OURS, "2000000"), hold_briefly)

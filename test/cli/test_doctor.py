@@ -94,6 +94,23 @@ class Down(Doctor):
         self.down("redis://nobody.invalid", "cannot look up", "correct the name")
         self.down(f"unix://{self.tmp}/none", "No such file", "see unixsocket in its configuration")
 
+    def test_scripts_that_do_not_arrive(self):
+        """The connection of a master that lacks them has four times as long."""
+        def lack(listener):
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    self.addCleanup(connection.close)
+                    connection.recv(1000)
+                    connection.sendall(b"+OK\r\n:1\r\n-NOSCRIPT\r\n")
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=lack, args=(listener,), daemon=True).start()
+            found = self.examine(f"redis://127.0.0.1:{listener.getsockname()[1]}", status=69,
+                                 more=("--connect-timeout", "500ms"))
+        self.assertEqual(found["text"], "connected, but it has not taken the scripts within 2000 ms")
+        self.assertIn("give it time (--connect-timeout)", found["advice"][0])
+
     def test_no_room_for_connections(self):
         server = self.server("maxclients 1")
         last = until(lambda: self.connect(server), "there is room for one")

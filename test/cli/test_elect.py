@@ -97,7 +97,7 @@ class Elect(ClusterCase):
     def test_without_again_it_ends(self):
         job = self.elect()
         self.leads(job)
-        self.cluster.each_cli("SET", self.name, "stolen", "PX", "500")
+        self.cluster.each_cli("SET", self.name, "stolen")
         self.finish(job, status=76)
 
     def test_again_after_a_loss_that_is_found_when_the_command_has_ended(self):
@@ -113,7 +113,7 @@ class Elect(ClusterCase):
     def test_a_signal_ends_it_with_again_too(self):
         job = self.elect("--again")
         self.leads(job)
-        self.cluster.each_cli("SET", self.name, "stolen", "PX", "500")
+        self.cluster.each_cli("SET", self.name, "stolen", "PX", "3000")  # all of them at one time
         self.leads(job, 2)
         self.terminate(job)
         self.assertEqual(len(self.terms(job)), 2)

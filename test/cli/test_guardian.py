@@ -4,6 +4,7 @@ REDLOCK_ROUNDS=50 python3 -m unittest test_guardian.Rounds     # the same 50 tim
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -101,7 +102,7 @@ class GuardianCase(ProcessCase, ClusterCase):
 
     def ended_before_the_next(self, strike, *options, **more):
         """The strike at `redlock run` keeps the tree from reaching into the next holder's time."""
-        process = self.start(FAMILY, "--ttl", "2s", *options, **more)
+        process = self.start(FAMILY, "--ttl", "3s", *options, **more)
         pids = self.family()
         next_one = self.successor(pids)
         until(lambda: self.waiters().count(1) == self.masters, "the next one waits")
@@ -196,7 +197,7 @@ class Cgroups(GuardianCase):
 
     def test_is_removed_when_run_is_stopped_and_then_gone(self):
         self.delegate()
-        process = self.start(FAMILY, "--ttl", "2s", preexec_fn=self.enter)
+        process = self.start(FAMILY, "--ttl", "3s", preexec_fn=self.enter)
         self.family()
         until(self.made, "there is a cgroup")
         process.send_signal(signal.SIGSTOP)
@@ -226,6 +227,7 @@ class Cgroups(GuardianCase):
 
 class Frozen(GuardianCase):
     def test_stopped_for_three_ttls(self):
+        began = time.monotonic()
         process = self.start(FAMILY, "--ttl", "4s", "--json")
         pids = self.family()
         end = time.monotonic() + 12
@@ -234,7 +236,9 @@ class Frozen(GuardianCase):
         until(lambda: time.monotonic() > end, "three ttls are over")
         process.send_signal(signal.SIGCONT)
         told = self.finish(process, 76)
-        self.assertRegex(told.events("lost")[0]["text"], r"^lost, [78]\d{3} ms after its end: ")
+        most = (time.monotonic() - began - 3.9) * 1000  # it ended a ttl after the begin, less the drift
+        late = re.match(r"lost, (\d+) ms after its end: ", told.events("lost")[0]["text"])
+        self.assertTrue(7900 <= int(late[1]) <= most, (late[1], most))
         ended = told.events("ended")[0]
         self.assertEqual(ended["status"], 128 + signal.SIGKILL)
         self.assertGreater(ended["margin_ms"], 0)
@@ -244,7 +248,7 @@ class Frozen(GuardianCase):
     def test_it_is_asked_first(self):
         """SIGTERM comes as late as the margin lets it."""
         process = self.start("trap 'echo cleaned up; exit 3' TERM; echo $$ > \"$0/command\"; "
-                             "while :; do sleep 0.01; done", "--ttl", "2s")
+                             "while :; do sleep 0.01; done", "--ttl", "3s")
         pid = self.pid("command")
         told = self.stop_until_gone(process, [pid])
         self.assertEqual(told.out, "cleaned up\n")
@@ -290,7 +294,7 @@ class Frozen(GuardianCase):
 
     def test_a_command_that_is_stopped_goes_on_to_clean_up(self):
         process = self.start("trap 'echo cleaned up; exit' TERM; echo $$ > \"$0/command\"; kill -STOP $$; "
-                             "while :; do sleep 0.01; done", "--ttl", "2s")
+                             "while :; do sleep 0.01; done", "--ttl", "3s")
         pid = self.pid("command")
         until(lambda: facts(pid)[0] == "T", "the command is stopped")
         self.assertEqual(self.stop_until_gone(process, [pid]).out, "cleaned up\n")
@@ -300,7 +304,7 @@ class Frozen(GuardianCase):
         chain = ('echo $$ >> "$0/all"; [ $1 -gt 0 ] && (setsid sh "$0/chain" "$0" $(($1 - 1)) &); '
                  "exec sleep 60")
         (self.tmp / "chain").write_text(chain.replace("$1", "$2").replace("$0", "$1"))
-        process = self.start("sh \"$0/chain\" \"$0\" 20 & sh \"$0/chain\" \"$0\" 20 & wait", "--ttl", "2s")
+        process = self.start("sh \"$0/chain\" \"$0\" 20 & sh \"$0/chain\" \"$0\" 20 & wait", "--ttl", "3s")
         everyone = self.tmp / "all"
         until(lambda: everyone.exists() and len(everyone.read_text().split()) == 42, "all are there")
         self.stop_until_gone(process, list(map(int, everyone.read_text().split())))
@@ -446,7 +450,7 @@ class TheGuardian(GuardianCase):
             self.addCleanup(self.remove, cgroup2() / f"redlock-{process.pid}")
 
     def test_is_stopped_while_the_lock_is_lost(self):
-        process = self.start(FAMILY, "--ttl", "2s")
+        process = self.start(FAMILY, "--ttl", "3s")
         pids = self.family()
         os.kill(self.guardian(process), signal.SIGSTOP)
         self.lose(process)
@@ -548,10 +552,10 @@ class Left(GuardianCase):
         self.assertIn("had not ended 300 ms after it was asked to", self.let_end(process, 1).err)
 
     def test_is_told_by_who_is_late(self):
-        """All are gone while `run` still looks at how the command ended."""
+        """All are gone while `run` still looks at how the command ended. It reads no faster from masters."""
         process = self.start(POLITE
                              + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x; exit 4',
-                             stdin=subprocess.PIPE, env=self.env_without_leaks())
+                             "--ttl", "30s", stdin=subprocess.PIPE, env=self.env_without_leaks())
         self.family()
         self.slow_down(process.pid, "read", 1000)
         self.assertIn("what the command left behind was ended", self.let_end(process, 4).err)
@@ -573,7 +577,7 @@ class Left(GuardianCase):
 
     def frozen_and_left(self):
         process = self.start(DAEMON + 'sleep 60 >/dev/null 2>&1 & echo $! > "$0/group"; '
-                             + STUBBORN.format("command"), "--leave-children", "--ttl", "2s")
+                             + STUBBORN.format("command"), "--leave-children", "--ttl", "3s")
         return process, [self.pid("command"), self.pid("group")], self.pid("daemon")
 
     def test_its_group_is_guarded_all_the_same(self):
@@ -653,7 +657,7 @@ class Setuid(GuardianCase):
 
     def test_what_cannot_be_ended_is_told(self):
         process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl",
-                                       "2s")
+                                       "3s")
         pid = self.other_users("command")
         told = self.lose(process)
         self.assertIn("redlock: processes of the command run on, as they belong to another user and cannot "
@@ -663,7 +667,7 @@ class Setuid(GuardianCase):
     def test_what_is_ours_below_it_is_ended(self):
         inner = (f"echo $$ > \"$0/command\"; setsid setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups "
                  "sleep 60 & echo $! > \"$0/daemon\"; wait; exec sleep 60")
-        process = self.start_as_nobody(f"become sh -c '{inner}' \"$0\" >/dev/null 2>&1", "--ttl", "2s")
+        process = self.start_as_nobody(f"become sh -c '{inner}' \"$0\" >/dev/null 2>&1", "--ttl", "3s")
         ours = self.pid("pids/daemon")
         until(lambda: Path(f"/proc/{ours}").stat().st_uid == NOBODY, "it is ours")
         self.pid("pids/command")
@@ -685,7 +689,7 @@ class Setuid(GuardianCase):
         for it in (folder, folder / "cgroup.procs"):
             os.chown(it, NOBODY, NOBODY)
         process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl",
-                                       "2s", preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
+                                       "3s", preexec_fn=lambda: (folder / "cgroup.procs").write_text("0"))
         pid = self.other_users("command")
         told = self.lose(process)
         self.assertNotIn("cannot be ended", told)

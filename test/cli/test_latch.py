@@ -1,8 +1,14 @@
 """redlock latch: arriving and waiting, and the outcome of each."""
 
+import os
+import random
 import re
+import time
 
 from harness import ClusterCase, until
+from relay import Relay, through
+
+ROUNDS = int(os.environ.get("REDLOCK_ROUNDS", "8"))
 
 
 class Latch(ClusterCase):
@@ -149,3 +155,31 @@ class Left(ClusterCase):
         until(arrived_on_all, "the arrival takes away what was left on the masters that answer")
         self.cluster.call("restart", "3", "--empty")
         self.assertEqual(self.redlock("latch", "count", self.name, status=0).out, "1 3 shut\n")
+
+
+class Makers(ClusterCase):
+    """Eight make a latch of one name at one moment, over roads that take 0 to 120 ms each way."""
+    # rule: L5, L10, L11, L12
+
+    def scattered(self):
+        """The environment with such roads."""
+        def late(data):
+            time.sleep(random.uniform(0, 0.12))
+            return data
+
+        relays = [Relay(port, change=late, asks=late) for port in self.cluster.ports]
+        return self.env(REDLOCK_NODES=through(self.cluster, relays), REDLOCK_NODES_FILE="")
+
+    def make(self, name, env):
+        """Returns the id of the latch that one of them made."""
+        makers = [self.spawn("latch", "create", "--arrivals", "1", name, env=env) for _ in range(8)]
+        told = [self.finish(maker) for maker in makers]
+        self.assertEqual(sorted(it.status for it in told), [0] + [75] * 7, [it.err for it in told])
+        return next(it.out.strip() for it in told if it.status == 0)
+
+    def test_one_makes_it_and_it_stays(self):
+        env = self.scattered()
+        made = {f"latch-{i}": self.make(f"latch-{i}", env) for i in range(ROUNDS)}
+        for name, latch in made.items():
+            ranks = self.cluster.each_cli("ZRANK", f"redlock:latch:{name}", f"id:{latch}")
+            self.assertGreater(len([rank for rank in ranks if rank]), self.masters // 2, name)

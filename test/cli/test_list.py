@@ -262,7 +262,7 @@ class AmongMany(Case):
 
     def test_all_is_found_in_small_steps(self):
         for i in range(20):
-            self.lock_on_all("--ttl", "30s", "--label", f"host:{i}", f"name-{i}")
+            self.lock_on_all("--max-ttl", "2m", "--ttl", "2m", "--label", f"host:{i}", f"name-{i}")
         self.cluster.each_cli("CONFIG", "RESETSTAT")
         told = self.redlock("list", "--json", status=0, deadline=600).json
         self.assertEqual({(h["holder"], h["holds"][0]["name"]) for h in told["holders"]},

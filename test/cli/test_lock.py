@@ -176,7 +176,7 @@ class Wait(ClusterCase):
 
         self.cluster.each_cli("CONFIG", "SET", "lua-time-limit", "10")
         self.lock_on_all("--ttl", "20s", self.name)
-        waiter = self.spawn("run", "--wait", "2s", self.name, "--", "true")
+        waiter = self.spawn("run", "--wait", "4s", self.name, "--", "true")
         until(lambda: self.waiters() == [1] * self.masters, "it waits on all masters")
         self.addCleanup(end_busy)
         for port, password in zip(self.cluster.ports, self.cluster.passwords):

@@ -34,6 +34,7 @@ class OlderData(Case):
         for _ in range(ROUNDS):
             token, holder = self.given_back(3)
             self.have(1, token)
+            self.cluster.cli(1, "DEL", "redlock:released:" + token)
             left = int(self.cluster.cli(3, "PTTL", self.name))
             result = self.redlock("extend", "--ttl", "29s", "--token", token, self.name, status=69)
             self.assertIn("abstains", result.err)

@@ -29,7 +29,7 @@ def with_pauses(text):
 
 class Shared(ClusterCase):
     def read(self, label, *options):
-        return self.lock("--shared", "--ttl", "20s", "--label", label, *options, self.name)
+        return self.lock("--shared", "--ttl", "25s", "--label", label, *options, self.name)
 
     def readers(self):
         """The number of readers on each master."""
@@ -38,6 +38,20 @@ class Shared(ClusterCase):
     def await_two(self):
         """On a quorum; a busy machine may be too late for one master."""
         until(lambda: self.readers().count(2) > self.masters // 2, "a quorum has both")
+
+    def told_of(self, readers):
+        """The answer of `status` once that is their number. Some masters may know fewer, and answer first."""
+        def told():
+            found = self.found()
+            return found if found["reading"] == readers else None
+        return until(told, f"status tells of {readers} readers")
+
+    def text_of(self, readers, line):
+        """The text of `status` once it has this line."""
+        def told():
+            text = self.redlock("status", self.name, status=0).out
+            return text if line in text else None
+        return until(told, f"the text tells of {readers}")
 
     def await_one(self, label):
         until(lambda: [it["label"] for it in self.found()["readers"]] == [label], "the other left")
@@ -60,23 +74,22 @@ class Shared(ClusterCase):
         self.unlock(self.read("reader"))
 
     def test_status(self):
-        one, two = self.read("one"), self.read("two", "--ttl", "25s")
+        one, two = self.read("one"), self.read("two", "--ttl", "30s")
         self.await_two()
-        told = self.found()
+        told = self.told_of(2)
         self.assertEqual((told["state"], told["holder"]), ("shared", "redlock:shared"))
         self.assertEqual({it["token"] for it in [told, *told["votes"]]}, {None})
         self.assertRegex(told["text"], r"^held by 2 readers on \d of 5 masters")
         self.assertEqual((told["reading"], {it["label"] for it in told["readers"]}),
                          (2, {"one", "two"}))
         self.assertEqual({it["token"] for it in told["readers"]}, {one, two})
-        text = self.redlock("status", self.name, status=0).out
+        text = self.text_of("two", "\n  2 read: ")
         self.assertRegex(text, r"^\S+: shared by 2, first one, on \d of 5 masters, ttl \d+\.\d s\n"
                                r"  2 read: one, two\n")
         self.assertRegex(text, r"  held +\d+\.\d s +2 readers\n")
         self.unlock(one)
         self.await_one("two")
-        until(lambda: "\n  1 reads: two\n" in self.redlock("status", self.name, status=0).out,
-              "the text says so")
+        self.text_of("one", "\n  1 reads: two\n")
         self.unlock(two)
         until(lambda: (self.found()["state"], self.found()["reading"]) == ("free", 0),
               "nobody has it")

@@ -44,7 +44,7 @@ class Words(ClusterCase):
         told = self.redlock("run", "-v", self.name, "--", "true", status=0).err
         self.assertRegex(told, r"(?m)^redlock: acquired, valid for \d+ ms$")
         self.assertRegex(told, r"(?m)^redlock: released")
-        process = self.spawn("run", "--ttl", "2s", self.name, "--", "sh", "-c", "echo; exec sleep 60")
+        process = self.spawn("run", "--ttl", "5s", self.name, "--", "sh", "-c", "echo; exec sleep 60")
         self.freeze(process)
         told = self.finish(process, status=76).err
         self.assertIn(f"redlock: lost '{self.name}': the lease was not renewed before its "
@@ -59,7 +59,7 @@ class Words(ClusterCase):
 
     def test_released_after_it_was_lost(self):
         for how in ("taken", "frozen"):
-            process = self.spawn("run", "--json", "--ttl", "2s", self.name, "--", "sh", "-c",
+            process = self.spawn("run", "--json", "--ttl", "5s", self.name, "--", "sh", "-c",
                                  "echo; exec sleep 60")
             if how == "taken":
                 process.stdout.readline()

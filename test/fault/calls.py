@@ -7,10 +7,11 @@ import sys
 
 from facts import Record, die_with_parent, document, read_facts
 
-DONE, UNAVAILABLE, NOT_YET, GONE = 0, 69, 75, 76
+DONE, UNAVAILABLE, NOT_YET, GONE, DIFFERS = 0, 69, 75, 76, 78
 DEPARTED = (128 + signal.SIGTERM, -signal.SIGTERM)  # the latter before it knows what to do
 OF_BARRIERS = ("passed", "undecided", "not-passed", "departed")
 OF_LATCHES = ("made", "there", "arrived", "open", "shut", "undecided", "gone")
+LOOK_S = 0.2  # at the file with the masters
 EACH = 4  # arrivals of each place at one latch
 
 
@@ -31,8 +32,20 @@ class Caller:
                                         stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
         if self.ending:
             self.stop()
-        output, _ = self.process.communicate()
+        output = self.wait()
         return self.process.returncode, output
+
+    def wait(self):
+        """For the output. A call whose list of masters is not that of the file any more is ended."""
+        path, is_told = os.environ.get("REDLOCK_NODES_FILE"), False
+        began = path and os.stat(path).st_ino
+        while True:
+            try:
+                return self.process.communicate(timeout=LOOK_S if path else None)[0]
+            except subprocess.TimeoutExpired:
+                if os.stat(path).st_ino != began and not is_told:
+                    is_told = True
+                    self.process.terminate()
 
     def take_turn(self):
         raise NotImplementedError
@@ -77,7 +90,7 @@ def barrier_told(status, output):
         return "not-passed", None
     if status in DEPARTED:
         return "departed", None
-    if status != UNAVAILABLE:
+    if status not in (UNAVAILABLE, DIFFERS):
         return None
     told = document(output)
     return ("undecided", told["token"]) if told["undecided"] else ("not-passed", None)

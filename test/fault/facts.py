@@ -71,15 +71,15 @@ def parse(program):
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--hold", type=float, default=1000)
-    for name, standard in (("ttl", 1000), ("wait", 2000), ("max-ttl", 1000), ("skew", 50), ("spare", 0),
-                           ("long-every", 0), ("readers", 0), ("tries", 0), ("unfenced", 0)):
+    for name, standard in (("ttl", 1000), ("wait", 2000), ("rest", 4), ("max-ttl", 1000), ("skew", 50),
+                           ("spare", 0), ("long-every", 0), ("readers", 0), ("tries", 0), ("unfenced", 0)):
         parser.add_argument(f"--{name}", type=int, default=standard)
     parser.add_argument("names", nargs="+", metavar="NAME")
     given = parser.parse_args()
     # Not arguments, which every user sees: they have passwords in them.
     given.nodes = os.environ.get("REDLOCK_NODES")
     given.register = os.environ.get("REDLOCK_CHAOS_REGISTER")
-    if not given.nodes:
+    if not given.nodes and not os.environ.get("REDLOCK_NODES_FILE"):
         parser.error("REDLOCK_NODES names no masters")
     if not all(0 <= it <= 100 for it in (given.readers, given.tries, given.unfenced)):
         parser.error("--readers, --tries and --unfenced take percents")
@@ -93,7 +93,6 @@ class Worker:
 
     USAGE_S = 1.0
     FAILED_MOST_S = 0.02
-    REST_MOST_S = 0.004
     LONG_TTLS = 1.5
     STEP_S = 0.02
 
@@ -137,5 +136,5 @@ class Worker:
             if time.monotonic() >= usage_at:
                 self.record.put_usage()
                 usage_at = time.monotonic() + self.USAGE_S
-            self.sleep(self.random.uniform(0, self.REST_MOST_S if got else self.FAILED_MOST_S))
+            self.sleep(self.random.uniform(0, self.given.rest / 1000 if got else self.FAILED_MOST_S))
         self.record.put_end(self.acquired, self.number)

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from judge.report import report
+from judge.report import page, report
 from judge.trial import Trial
 
 CHECK = str(Path(__file__).resolve().parent / "check")
@@ -683,13 +683,15 @@ class Unheld(Case):
 
 
 class Availability(Case):
-    def fails(self, many, code="REDLOCK_E_UNAVAILABLE", pause=10, wait=9, fault_at=None):
+    def fails(self, many, code="REDLOCK_E_UNAVAILABLE", pause=10, wait=9, fault_at=None, slept=False):
         """Of 99 % that are asked for; a master comes back at 6 s."""
         self.record.keep_to(5000)
         self.record.fails("worker-1", range(5000, 5000 + pause * many, pause), wait, code)
         self.record.run["availability"] = 99
         if fault_at is not None:
             self.record.fault("terminated", "master-1", fault_at, 6000)
+        if slept:
+            self.record.fault("stopped", "worker-1", 100, 4999)
 
     def another_holds_it(self):
         self.fails(30, "REDLOCK_E_HELD")
@@ -702,6 +704,8 @@ class Availability(Case):
             ("too many", lambda: self.fails(3), ("availability", "98.52 % of attempts")),
             ("few", lambda: self.fails(2), {"availability": 100 * 200 / 202}),
             ("after a fault", lambda: self.fails(30, fault_at=4999), full),
+            ("its list is over", lambda: self.fails(30, "REDLOCK_E_DIFFERS"), missed),
+            ("and it has just woken", lambda: self.fails(30, "REDLOCK_E_DIFFERS", slept=True), full),
             ("long after a fault", lambda: self.fails(30, fault_at=2999), missed),
             ("another holds it", self.another_holds_it, full),
             ("they say that another holds it", lambda: self.fails(5, "REDLOCK_E_HELD", 300, 290), missed)))
@@ -1047,6 +1051,94 @@ class Growth(Case):
         self.assertEqual(len(self.assert_well()["growth"]), 1)
         self.record.run["grown"] = 2
         self.assert_condemned("few", "processes that lived for long", 1)
+
+
+class Changed(Case):
+    """A master is replaced from 2 s on; the last lease of worker-1 is from 9 s on."""
+
+    TOLD = [[at(2000), "begin", 1, "master-2", "master-6"], [at(2100), "list", 1, 1, "master-1,master-6"],
+            [at(3000), "broken-off", 1], [at(4600), "over", 1, 1], [at(4700), "over", 1, 1],
+            [at(4800), "list", 1, 2, "master-1"], [at(6000), "over", 1, 2], [at(6001), "done", 1],
+            [at(6500), "stopped", "master-1"]]
+
+    def setUp(self):
+        super().setUp()
+        self.record.run["changes"] = 1
+        self.says(*self.TOLD)
+        self.record.keep_to(9000)
+
+    def says(self, *told):
+        self.record.raw["changes"] = lines(told)
+
+    def loses(self, *faults, changes=1):
+        self.record.run["changes"] = changes
+        self.record.gets("worker-1", 300, 9000, 9002, 9400, 9300)
+        for fact in ("lost", "releasing"):
+            self.record.says("worker-1", 9300, fact, "a", 300, at(9300))
+        for fault in faults:
+            self.record.fault(*fault)
+
+    def test_a_lease_is_lost(self):
+        lost = ("change", "t300:worker-1 of worker-1:300 was lost at 1009300000, though its process was well")
+
+        def cut(worker, *masters):
+            return [("cut", f"link-{worker}-{master}", 8000, 9100) for master in masters]
+
+        def frozen(*masters):
+            return [("frozen", f"master-{master}", 8000, 9100) for master in masters]
+        self.each((
+            ("with nothing struck", self.loses, lost),
+            ("where nothing was changed", lambda: self.loses(changes=0), None),
+            ("by a process that was stopped", lambda: self.loses(("stopped", "worker-1", 9010, 9200)), None),
+            ("while another one was", lambda: self.loses(("stopped", "worker-2", 9010, 9200)), lost),
+            ("before it was", lambda: self.loses(("stopped", "worker-1", 9310, 9400)), lost),
+            ("a majority was away", lambda: self.loses(*frozen(1, 2, 6)), None),
+            ("a minority was", lambda: self.loses(*frozen(1, 2)), lost),
+            ("it was cut off from a majority", lambda: self.loses(*cut(1, 3, 4), *frozen(6)), None),
+            ("it was from a minority", lambda: self.loses(*cut(1, 3, 4)), lost),
+            ("another one was from all", lambda: self.loses(*cut(2, 1, 3, 4, 5, 6)), lost)))
+
+    def test_while_a_master_joins(self):
+        """It may have given the name to a waiter, so one less may be struck."""
+        def loses(*masters):
+            self.says(*[[at(9100), *it[1:]] if it[1] == "over" else it for it in self.TOLD])
+            self.loses(*[("frozen", f"master-{master}", 9010, 9100) for master in masters])
+        self.each((("two others are struck", lambda: loses(1, 3), None),
+                   ("one other is", lambda: loses(1), ("change", "was lost at"))))
+
+    def test_a_master_is_not_replaced(self):
+        self.says(*self.TOLD[:-2])
+        self.assert_condemned("change", "0 masters were replaced, not 1", 1)
+
+    def test_a_key_of_a_lease_that_may_have_moved(self):
+        """A master that leaves, or that was asked in vain, may keep it for a ttl."""
+        def left(*moments, fact="moving"):
+            self.record.holds("worker-1", 300, 9000, 9002, 9100, 9300)
+            self.record.says("worker-1", 9050, fact, "a", 300, at(9980))
+            for ms in moments:
+                self.record.sees(ms, "a", "t300:worker-1", 900, 2)
+        self.each((("for a ttl", lambda: left(9010, 9750, 10100), None),
+                   ("for longer", lambda: left(9010, 9750, 10100, 10300), ("orphan", "master-2 still has a")),
+                   ("of one that did not move", lambda: left(9010, 9750, fact="valid"),
+                    ("orphan", "master-2 still has a"))))
+
+    def test_what_is_told(self):
+        told = self.assert_well()
+        self.assertEqual(told["changes"],
+                         ["master-6 in place of master-2: 2.5 + 1.2 s, the command broken off"])
+        self.assertIn("changed        master-6", page(told))
+
+    def test_a_file_that_means_nothing(self):
+        for line in (["x", "done", 1], [at(9), "done", 7], [at(9), "list", 1], [at(9), "shrugs", 1]):
+            with self.subTest(line=line):
+                self.says(*self.TOLD, line)
+                self.assert_condemned("malformed", "changes:10", 1)
+
+    def test_no_file(self):
+        self.record.raw["changes"] = None
+        told = self.judge()
+        self.assertEqual(told["complaints"],
+                         ["truncated: there is no file changes", "change: 0 masters were replaced, not 1"])
 
 
 class Files(Case):

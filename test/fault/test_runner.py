@@ -17,11 +17,12 @@ from chaos.redis import encode
 ROOT = Path(__file__).resolve().parents[2]
 CHAOS = [sys.executable, "-B", str(ROOT / "cluster-scripts" / "chaos")]
 PATIENCE_S = 30
+CHANGE_S = 200  # one master is replaced; if things go wrong a step takes two minutes
 
 
-def chaos(*words, **more):
+def chaos(*words, timeout=PATIENCE_S, **more):
     return subprocess.run([*CHAOS, *words], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=PATIENCE_S, check=False, **more)
+                          text=True, timeout=timeout, check=False, **more)
 
 
 def processes_with(text):
@@ -180,7 +181,7 @@ class Broken(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.broken = {mutant: os.path.join(folder.name, mutant)
-                      for mutant in ("QUORUM_HALF", "MODES_IGNORED")}
+                      for mutant in ("QUORUM_HALF", "MODES_IGNORED", "FORMER_RELEASES")}
         for mutant, path in cls.broken.items():
             subprocess.run(["bash", os.environ["REDLOCK_CHAOS_MUTANTS"], "--build", mutant, path], check=True)
 
@@ -204,6 +205,14 @@ class Broken(unittest.TestCase):
 
     def test_one_that_ignores_modes(self):
         self.is_condemned("MODES_IGNORED", "--readers", "50")
+
+    def test_one_whose_former_client_gives_back_what_has_moved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = chaos("change", "--seconds", "16", "--seed", "1", timeout=CHANGE_S,
+                         env={**os.environ, "TMPDIR": folder,
+                              "REDLOCK_CHAOS_WORKER": self.broken["FORMER_RELEASES"]})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, "violations .* overlap")
 
     def test_the_sound_one_is_not(self):
         done = self.tries()

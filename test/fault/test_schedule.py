@@ -2,18 +2,19 @@
 
 import sys
 import unittest
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chaos import kinds, schedule  # noqa: E402
+from chaos import changing, kinds, schedule  # noqa: E402
 from chaos.profiles import PROFILES, TOLERATED, WRONG  # noqa: E402
 
 SEEDS = range(20)
 SIZES = (3, 5)
-FIVE_ONLY = ("moving", "recipes", "small", "turns", "wrong")
+FIVE_ONLY = ("change", "moving", "recipes", "small", "turns", "wrong")
 
 
 def draw(name, seed=1, masters=5):
@@ -224,6 +225,64 @@ class Older(unittest.TestCase):
                           and fault.at - fault.detail == deaf.at and fault.end <= deaf.end]
                 self.assertTrue(beside, (seed, deaf))
                 self.assertNotIn(deaf.targets, [fault.targets for fault in beside])
+
+
+class Changing(unittest.TestCase):
+    PROFILE = PROFILES["change"]
+
+    def around(self, seconds=300, spare=0):
+        """Of each seed and change: its way, and the faults from then on until the next one."""
+        profile = replace(self.PROFILE, spare=spare)
+        for seed in SEEDS:
+            faults = schedule.plan(profile, seed, seconds, 5, profile.workers)
+            plan = changing.changes(profile, seed, seconds, 5)
+            ends = [it.at for it in plan[1:]] + [seconds]
+            for change, end in zip(plan, ends):
+                yield change, [it for it in faults if change.at - 1 <= it.at < end - 1]
+
+    def test_each_master_is_replaced(self):
+        for seed in SEEDS:
+            plan = changing.changes(self.PROFILE, seed, 300, 5)
+            self.assertEqual({it.seat for it in plan}, {1, 2, 3, 4, 5})
+            self.assertEqual([it.way for it in plan], list(changing.WAYS))
+            self.assertEqual(sum(it.is_dead for it in plan), 1)
+        self.assertEqual(len(changing.changes(self.PROFILE, 1, 29, 5)), 2)
+        self.assertEqual(changing.changes(PROFILES["quick"], 1, 300, 5), [])
+
+    def test_killed_clients_are_forgotten(self):
+        """There is time for it, or nothing is changed after that."""
+        for change, faults in self.around():
+            of = {it.kind for it in faults if it.detail != changing.AFTER_ALL}
+            self.assertEqual("killed" in of, change.way in ("slow", "storm"), change)
+            restarted = {it.targets for it in faults if it.kind in changing.RESTARTING}
+            self.assertEqual(len(restarted),
+                             changing.RESTARTS if change.way in ("restarts", "storm") else 0, change)
+
+    def test_nobody_is_killed_before_the_end_of_a_short_run(self):
+        for change, faults in self.around(seconds=29):
+            when = {it.detail for it in faults if it.kind == "killed"}
+            self.assertLessEqual(when, {changing.AFTER_ALL})
+            self.assertEqual([it for it in faults if it.kind in changing.RESTARTING], [], change)
+
+    def test_some_sleep_through_the_next_change(self):
+        for change, faults in self.around():
+            longest = max((it.lasts for it in faults if it.kind == "stopped"), default=0)
+            through = changing.listed_s(self.PROFILE) + changing.AWAKE_S
+            self.assertEqual(longest > through, change.way == "slow")
+
+    def test_one_lies_if_there_is_a_spare_vote(self):
+        for spare, liars in ((0, set()), (1, {("master-1",)})):
+            faults = [it for _, faults in self.around(spare=spare) for it in faults]
+            self.assertEqual({it.targets for it in faults if it.kind == "lying"}, liars)
+            self.assertEqual(any(change.is_dead for change, _ in self.around(spare=spare)), not spare)
+
+    def test_a_quorum_is_never_struck(self):
+        for spare, most in ((0, 2), (1, 1)):
+            for change, faults in self.around(spare=spare):
+                struck = [it for it in faults if it.kind in kinds.MASTERS]
+                for fault in struck:
+                    beside = without_a_vote(struck, fault.at, "change")
+                    self.assertLessEqual(len(beside) + change.is_dead, most, (change, beside))
 
 
 class Turns(unittest.TestCase):

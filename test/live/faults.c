@@ -12,6 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../plain_memory.h"
+#include "memory.h"
+
 #ifdef REDLOCK_TLS
 #include <openssl/crypto.h>
 #endif
@@ -78,6 +81,17 @@ void *OURS(calloc)(size_t count, size_t size)
 void *OURS(realloc)(void *block, size_t size)
 {
     return no_memory() ? NULL : REAL(realloc)(block, size);
+}
+
+struct memory client_memory(struct pool *pool)
+{
+    (void)pool;
+    return (struct memory)PLAIN_MEMORY;
+}
+
+void pool_end(struct pool *pool)
+{
+    (void)pool;
 }
 
 #ifdef SANITIZED /* elsewhere they call malloc */

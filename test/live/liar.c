@@ -195,11 +195,19 @@ static void say_clock(struct liar *liar, struct connection *connection,
     say_text(connection, text);
 }
 
-/* Several grants in one command, three words for each: how many; else 0. */
+/* Several grants in one command: how many; else 0. Each has three words, or all but the first only
+ * a token. */
 static unsigned grants_of(const struct request *request)
 {
-    unsigned names = names_of(request), count = names - 1;
-    return count > 1 && request->count - 3 - names == 1 + 3 * count ? count : 0;
+    unsigned names = names_of(request), count = names - 1, words = request->count - 3 - names;
+    return count > 1 && (words == 1 + 3 * count || words == 3 + count) ? count : 0;
+}
+
+static const char *proposal_of(const struct request *request, unsigned index)
+{
+    unsigned names = names_of(request), first = 3 + names + 2;
+    bool alike = request->count - 3 - names == 3 + grants_of(request);
+    return request->words[alike ? first : first + 3 * index];
 }
 
 static void say_clock_to_each(struct liar *liar, struct connection *connection,
@@ -209,9 +217,8 @@ static void say_clock_to_each(struct liar *liar, struct connection *connection,
     unsigned count = grants_of(request);
     int used = snprintf(text, sizeof text, "*%u\r\n", count);
     for (unsigned i = 0; i < count; i++) {
-        const char *proposal = request->words[3 + names_of(request) + 3 * (i + 1)];
         used += snprintf(text + used, sizeof text - (size_t)used, ":%lld\r\n",
-                         move_clock(liar, proposal));
+                         move_clock(liar, proposal_of(request, i)));
     }
     say_text(connection, text);
 }

@@ -50,6 +50,7 @@ redlock_options scene_options(const struct scene *scene)
     redlock_options options = {.size = sizeof(redlock_options)};
     options.max_ttl_ms = scene->max_ttl_ms;
     options.clock_skew_ms = SKEW_MS;
+    options.connect_timeout_ms = 5000;
     options.request_timeout_ms = 1000;
     return options;
 }
@@ -71,6 +72,19 @@ void scene_join(struct scene *scene, struct user *user, unsigned by_road,
     scene_nodes(scene, by_road, nodes);
     user_begin(user, scene->loop, nodes, options);
     AWAIT(user, user->ready);
+}
+
+void scene_list(struct scene *scene, struct user *user, const char *fleet, unsigned first,
+                unsigned count)
+{
+    char nodes[NODES_SIZE] = "";
+    redlock_options options = scene_options(scene);
+    for (unsigned i = first; i < first + count; i++)
+        snprintf(nodes + strlen(nodes), URI_SIZE, URI_FORMAT, cluster_scheme(),
+                 scene->cluster.passwords[i], scene->cluster.ports[i]);
+    options.nodes = nodes;
+    options.fleet = fleet;
+    user_begin(user, scene->loop, nodes, &options);
 }
 
 void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road)

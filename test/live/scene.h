@@ -39,6 +39,9 @@ void scene_nodes(const struct scene *scene, unsigned by_road, char nodes[NODES_S
 /* A client with such a list. */
 void scene_join(struct scene *scene, struct user *user, unsigned by_road,
                 const redlock_options *options);
+/* A client of a fleet that lists `count` masters, from `first` on.  It may not be ready yet. */
+void scene_list(struct scene *scene, struct user *user, const char *fleet, unsigned first,
+                unsigned count);
 /* With scene_options() and a label. */
 void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road);
 void scene_leave(struct user *user);

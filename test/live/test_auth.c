@@ -27,6 +27,7 @@ static void open_list(struct user *user, const char *nodes)
 {
     redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = nodes;
+    options.connect_timeout_ms = 5000;
     options.request_timeout_ms = 1000;
     user_open(user, NULL, &options);
 }
@@ -147,8 +148,9 @@ static void refused_list(const char *nodes, redlock_code code, const char *says)
     struct user user;
     struct take early, late;
     redlock_options options = {.size = sizeof(redlock_options)};
-    redlock_lease_options terms = {.size = sizeof(redlock_lease_options), .ttl_ms = 1000};
+    redlock_lease_options terms = {.size = sizeof(redlock_lease_options), .ttl_ms = 3000};
     options.nodes = nodes;
+    options.connect_timeout_ms = 5000; /* no answer in time would be the news */
     options.request_timeout_ms = 1000;
     user_begin(&user, ev_loop_new(0), NULL, &options);
     take_ask(&early, &user, "early", &terms);

@@ -85,4 +85,60 @@ SCENE(test_dead_masters_that_are_needed_are_waited_for, .masters = 3)
     redlock_free(user.client);
 }
 
+SCENE(test_a_second_close_shortens_the_patience, .masters = 3)
+{
+    hold(0);
+    user_meanwhile(&user, &scene.cluster, "term 2 3");
+    redlock_close(user.client, 60000, on_closed, NULL);
+    AWAIT(&user, holder.told[REDLOCK_RELEASED].times);
+    redlock_close(user.client, REDLOCK_FOREVER, NULL, NULL);
+    redlock_close(user.client, 100, NULL, NULL);
+    AWAIT(&user, user.closed);
+    assert_int_equal(user.left, 2);
+    redlock_free(user.client);
+}
+
+#define SAYINGS "EVAL return(#redis.call('keys','redlock:lists:*:*')) 0"
+
+static unsigned masters_that_hear(long long clients)
+{
+    return cluster_answering(&scene.cluster, clients, SAYINGS);
+}
+
+/* The answer to the last release lets the client take its list back, and nobody waits for that.
+ * Each master must have been sent it all the same. */
+SCENE(test_the_list_is_taken_back, .masters = 3)
+{
+    hold(0);
+    assert_int_equal(masters_that_hear(1), 3);
+    assert_int_equal(user_end(&user, PATIENCE_MS), 0);
+    int64_t end = now_us() + 10000000;
+    for (; masters_that_hear(0) != 3; usleep(1000))
+        assert_true(now_us() < end);
+}
+
+#define WARNING "other clients of the fleet have max_ttl_ms 20000"
+
+/* The client takes its list back while a release is owed, and hears anew of each master what it
+ * knew: at first of one, whose word alone is no warning. */
+SCENE(test_it_does_not_warn_again, .masters = 5)
+{
+    struct user other;
+    redlock_options options = scene_options(&scene);
+    options.spare = 1;
+    options.max_ttl_ms = 20000;
+    scene_join(&scene, &other, 1U << 4, &options);
+    AWAIT(&other, user_all_up(&other) && user_is_quiet(&other));
+    options.max_ttl_ms = scene.max_ttl_ms;
+    scene_join(&scene, &user, 1U << 4, &options);
+    assert_code(take_lock(&holder, &user, "name", NULL), REDLOCK_OK);
+    AWAIT(&user, user_is_quiet(&user));
+    const char *warning = strstr(user.log, WARNING);
+    assert_non_null(warning);
+    proxy_delay(scene.roads[4], 300);
+    assert_int_equal(user_end(&user, PATIENCE_MS), 0);
+    assert_null(strstr(warning + 1, WARNING));
+    assert_int_equal(user_end(&other, PATIENCE_MS), 0);
+}
+
 PROGRAM(.masters = 0)

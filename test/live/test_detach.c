@@ -2,8 +2,10 @@
  * A detached lease belongs to its next user alone. Once redlock_lease_detach() has returned, no
  * renewal is written or repeated. A renewal on its way heals nothing that another process has given
  * back.
- * rule: C6, K8, U5, U7
+ * rule: C6, K8, U5, U7, U23
  */
+#include <unistd.h>
+
 #include "scene.h"
 
 static struct user first, second;
@@ -41,6 +43,25 @@ static void delete_everywhere(void)
 /* ---- A renewal that is not written yet ---- */
 
 static struct take waiter;
+static long long renewals[CLUSTER_MAX];
+
+#define RENEWALS                                                                                   \
+    "return tonumber(redis.call('info', 'commandstats'):match('cmdstat_pexpire:calls=(%d+)') or "  \
+    "0)"
+
+static long long renewals_of(unsigned master)
+{
+    return cluster_count(&scene.cluster, master, "EVAL %s 0", RENEWALS);
+}
+
+/* The masters hear this client on another connection, which may come first. */
+static void await_renewals(void)
+{
+    int64_t end = now_us() + 10000000;
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        for (; renewals_of(i) == renewals[i]; usleep(1000))
+            assert_true(now_us() < end);
+}
 
 static void hear_cancelled(redlock_lease *lease, const redlock_event *event, void *data)
 {
@@ -49,6 +70,7 @@ static void hear_cancelled(redlock_lease *lease, const redlock_event *event, voi
         return;
     keep_token();
     assert_code(redlock_lease_detach(held.lease), REDLOCK_OK);
+    await_renewals();
     delete_everywhere();
 }
 
@@ -65,6 +87,8 @@ SCENE(test_nothing_is_written_after_it, .masters = 3)
         REDLOCK_OK);
     AWAIT(&first, scene_waiters(&scene, ALL, "first") == scene.cluster.count);
     AWAIT(&first, user_is_quiet(&first));
+    for (unsigned i = 0; i < scene.cluster.count; i++)
+        renewals[i] = renewals_of(i);
     assert_code(redlock_lease_extend(held.lease, 0), REDLOCK_OK);
     assert_code(redlock_lease_release(waiter.lease), REDLOCK_OK);
     AWAIT(&first, waiter.told[REDLOCK_NOT_ACQUIRED].times);
@@ -121,7 +145,7 @@ SCENE(test_nothing_is_repeated_after_it, .masters = 3)
 /* ---- A renewal that is on its way ---- */
 
 static const redlock_name names[] = {NAME("name"), NAME("other")};
-static const redlock_name shared[] = {SHARED_NAME("name")};
+static const redlock_name shared[] = {SHARED_NAME("name"), SHARED_NAME("other")};
 
 static void hold_requests(void)
 {
@@ -200,6 +224,83 @@ SCENE(test_what_was_attached_is_not_healed_either, .masters = 3)
     AWAIT(&first, has(&held));
     AWAIT(&first, user_is_quiet(&first));
     overtake_renewal(names, 1);
+    end();
+}
+
+/* ---- A request that takes the names, and comes late ---- */
+
+/* Each is a lease that was detached, and given back. */
+static struct {
+    const redlock_name *names;
+    size_t count;
+    char token[128];
+    struct take taker;
+} left[2];
+
+static void leave(unsigned i, const redlock_name *its, size_t count)
+{
+    left[i].names = its;
+    left[i].count = count;
+    acquire(&held, its, count);
+    keep_token();
+    snprintf(left[i].token, sizeof left[i].token, "%s", token);
+    assert_code(redlock_lease_detach(held.lease), REDLOCK_OK);
+    give_back(its, count);
+}
+
+static void put(unsigned master, const redlock_name *name, const char *its)
+{
+    bool is_shared = name->mode == REDLOCK_SHARED;
+    if (is_shared)
+        cluster_tell(&scene.cluster, master, "ZADD redlock:holders:%s 9007199254740991 %s",
+                     name->bytes, its);
+    cluster_tell(&scene.cluster, master, "SET %s %s PX 20000", name->bytes,
+                 is_shared ? "redlock:shared" : its);
+}
+
+/* The first master carries out what it was asked before the detach.  The second one is yet to carry
+ * out the release. */
+static void take_late(unsigned i)
+{
+    for (size_t k = 0; k < left[i].count; k++) {
+        put(0, &left[i].names[k], left[i].token);
+        put(1, &left[i].names[k], left[i].token);
+    }
+    assert_int_equal(cluster_count(&scene.cluster, 1, "DEL redlock:released:%s", left[i].token), 1);
+}
+
+/* All in one turn. */
+static void nobody_takes_over(unsigned leases)
+{
+    for (unsigned i = 0; i < leases; i++)
+        take_late(i);
+    for (unsigned i = 0; i < leases; i++) {
+        take_init(&left[i].taker, &second);
+        assert_code(redlock_attach(second.client, &left[i].taker.lease, left[i].names,
+                                   left[i].count, left[i].token, NULL, take_hear, &left[i].taker),
+                    REDLOCK_OK);
+    }
+    for (unsigned i = 0; i < leases; i++) {
+        AWAIT(&second, left[i].taker.told[REDLOCK_NOT_ACQUIRED].times);
+        assert_code(left[i].taker.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_GONE);
+        redlock_lease_free(left[i].taker.lease);
+    }
+    cluster_tell_all(&scene.cluster, "DEL name other redlock:holders:name redlock:holders:other");
+}
+
+SCENE(test_what_is_taken_late_is_not_taken_over, .masters = 3)
+{
+    begin(0);
+    leave(0, names, 2);
+    nobody_takes_over(1);
+    leave(0, shared, 1);
+    nobody_takes_over(1);
+    leave(0, &names[0], 1);
+    leave(1, &names[1], 1);
+    nobody_takes_over(2);
+    leave(0, &shared[0], 1);
+    leave(1, &shared[1], 1);
+    nobody_takes_over(2);
     end();
 }
 

@@ -1,7 +1,7 @@
 /*
  * Other clients of the published algorithm, played with plain commands: SET name token NX
  * PX to take, compare-and-delete to release.  They exclude us, we exclude them.
- * rule: K1
+ * rule: K1, V13
  */
 #include "fixture.h"
 #include "user.h"
@@ -71,6 +71,19 @@ CASE(test_ours_excludes_theirs)
     AWAIT(&user, cluster_keys(&cluster) == 0);
     assert_int_equal(foreign_lock("shared", "their-token", 1000, 0, 5), 5);
     assert_int_equal(foreign_release("shared", "their-token"), 5);
+}
+
+/* The loop stands still meanwhile. */
+CASE(test_validity_is_of_the_moment)
+{
+    struct take take;
+    assert_code(take_lock(&take, &user, "shared", NULL), REDLOCK_OK);
+    int64_t first = redlock_lease_valid_for(take.lease), begins = now_us();
+    while (now_us() < begins + 20000)
+        ;
+    assert_true(redlock_lease_valid_for(take.lease) <= first - 20);
+    assert_code(take_release(&take), REDLOCK_OK);
+    AWAIT(&user, cluster_keys(&cluster) == 0);
 }
 
 /* Waiting: theirs runs out by itself, and then it is ours. */

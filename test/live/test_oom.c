@@ -17,16 +17,22 @@ static bool is_short_of(redlock_code code)
     return code == REDLOCK_E_MEMORY || code == REDLOCK_E_SYSTEM;
 }
 
+static void ask_for(struct take *take, struct user *user, const redlock_name *names, size_t count,
+                    const redlock_lease_options *terms)
+{
+    take_init(take, user);
+    redlock_code code =
+        redlock_acquire_names(user->client, &take->lease, names, count, terms, take_hear, take);
+    if (code)
+        assert_code(code, REDLOCK_E_MEMORY);
+    assert_int_equal(code == REDLOCK_OK, take->lease != NULL);
+}
+
 static void ask(struct take *take, struct user *user, const redlock_name *names, size_t count,
                 int64_t wait_ms)
 {
     redlock_lease_options terms = lease_terms(2000, wait_ms);
-    take_init(take, user);
-    redlock_code code =
-        redlock_acquire_names(user->client, &take->lease, names, count, &terms, take_hear, take);
-    if (code)
-        assert_code(code, REDLOCK_E_MEMORY);
-    assert_int_equal(code == REDLOCK_OK, take->lease != NULL);
+    ask_for(take, user, names, count, &terms);
 }
 
 static unsigned decided(const struct take *take)
@@ -189,6 +195,13 @@ static void forget_what_expires(void)
                                "redlock:passed:one redlock:latch:one");
 }
 
+/* Where the answer to an acquire was lost, it may come behind the release by another client. */
+static void forget_what_came_late(void)
+{
+    assert_true(cluster_holders(&cluster, "one", NULL) < (cluster.count + 1) / 2);
+    cluster_tell_all(&cluster, "DEL one");
+}
+
 static void on_closed(redlock *client, unsigned left, void *data)
 {
     struct user *user = data;
@@ -204,6 +217,48 @@ static void on_guard(struct ev_loop *loop, ev_timer *timer, int events)
     bool *fired = timer->data;
     *fired = true;
     ev_break(loop, EVBREAK_ALL);
+}
+
+/* A lease moves to another client, or stays, and is given back by the one that has it. */
+static void take_over(struct user *user, const redlock_lease_options *terms)
+{
+    static const redlock_name one[] = {NAME("one")};
+    struct user other = {.loop = user->loop};
+    redlock_options options = {.size = sizeof(redlock_options)};
+    struct take take;
+    options.nodes = cluster.nodes;
+    if (redlock_open(&other.client, other.loop, &options, NULL, 0))
+        return;
+    ask_for(&take, user, one, 1, terms);
+    if (take.lease) {
+        AWAIT(user, decided(&take));
+        if (has(&take) && terms->fence)
+            (void)!redlock_lease_announce(take.lease, "value", 5);
+        redlock_code code = redlock_lease_move(take.lease, other.client);
+        if (code == REDLOCK_OK)
+            AWAIT(user, take.told[REDLOCK_MOVED].times + take.told[REDLOCK_NOT_MOVED].times +
+                            take.told[REDLOCK_LOST].times);
+        else
+            assert_code(code, has(&take) ? REDLOCK_E_MEMORY : REDLOCK_E_STATE);
+        give_back(&take);
+    }
+    redlock_close(other.client, 5000, on_closed, &other);
+    AWAIT(user, other.closed);
+    redlock_free(other.client);
+    assert_int_equal(other.left, 0);
+}
+
+static void go_over(struct user *user)
+{
+    redlock_lease_options terms = lease_terms(2000, 0);
+    take_over(user, &terms);
+}
+
+static void lead_and_go_over(struct user *user)
+{
+    redlock_lease_options terms = lease_terms(2000, 0);
+    terms.fence = true;
+    take_over(user, &terms);
 }
 
 /* Nothing of ours keeps the loop alive, and its count is not too low: it waits for one timer,
@@ -253,7 +308,9 @@ static bool live(life *life, enum fault fault, unsigned n)
     bool struck = fault_disarm();
     assert_keeps_count(user.loop);
     ev_loop_destroy(user.loop);
-    if (life == lead_and_observe || life == meet || life == latch)
+    if (life == go_over || life == lead_and_go_over)
+        forget_what_came_late();
+    if (life == lead_and_observe || life == lead_and_go_over || life == meet || life == latch)
         forget_what_expires();
     if (cluster_keys(&cluster))
         fail_msg("the %u-th fault of kind %d left keys behind", n, (int)fault);
@@ -387,6 +444,16 @@ CASE(test_latches)
     live_all(latch, FAULT_MEMORY, "allocations failed");
     live_all(latch, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
     live_all(latch, FAULT_CALL_FAILS, "calls on sockets failed");
+}
+
+CASE(test_move)
+{
+    live_all(go_over, FAULT_MEMORY, "allocations failed");
+    live_all(go_over, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(go_over, FAULT_CALL_FAILS, "calls on sockets failed");
+    live_all(lead_and_go_over, FAULT_MEMORY, "allocations failed");
+    live_all(lead_and_go_over, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(lead_and_go_over, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
 CASE(test_memory)

@@ -116,7 +116,10 @@ CASE(test_list_from_a_file)
     unsetenv("REDLOCK_NODES_FILE");
 }
 
-static void write_settings(const char *path, const char *text)
+/* Of this process alone: the other programs of this folder run beside it. */
+static char path[32];
+
+static void write_settings(const char *text)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -139,11 +142,11 @@ static void holds_with(const redlock_options *options, const char *prefix, const
     user_close_clean(&user, &cluster);
 }
 
-static void refuse_settings(const char *path, const char *text, redlock_code code, const char *says)
+static void refuse_settings(const char *text, redlock_code code, const char *says)
 {
     redlock_options options = {.size = sizeof(redlock_options)};
     options.config = path;
-    write_settings(path, text);
+    write_settings(text);
     refuse(&options, code, says);
 }
 
@@ -151,11 +154,10 @@ static void refuse_settings(const char *path, const char *text, redlock_code cod
 CASE(test_settings_from_a_file)
 {
     char text[sizeof cluster.nodes + 100];
-    static const char path[] = "redlock-settings.conf";
     redlock_options options = {.size = sizeof(redlock_options)};
     snprintf(text, sizeof text, "# all\nmaster = %s\nprefix = file:\nlabel = of-file\n",
              cluster.nodes);
-    write_settings(path, text);
+    write_settings(text);
     options.config = path;
     holds_with(&options, "file:", "of-file");
     setenv("REDLOCK_PREFIX", "environment:", 1);
@@ -179,17 +181,16 @@ CASE(test_settings_from_a_file)
     refuse(&options, REDLOCK_E_NODES, "no masters given");
     unlink(path);
     options.config = "";
-    refuse(&options, REDLOCK_E_ARGUMENT, "redlock-settings.conf: there is no such file");
+    refuse(&options, REDLOCK_E_ARGUMENT, ".conf: there is no such file");
     unsetenv("REDLOCK_CONFIG");
 }
 
 CASE(test_wrong_settings_say_where)
 {
-    static const char path[] = "redlock-settings.conf";
-    refuse_settings(path, "max-ttl = 5s", REDLOCK_E_ARGUMENT, "redlock-settings.conf:1: there is");
-    refuse_settings(path, "# two\nmaster = a:1\n\nmaster = b:1, a:1", REDLOCK_E_NODES,
-                    "redlock-settings.conf:4: master 3, \"a:1\": the same place as master 1");
-    refuse_settings(path, "spare = 0", REDLOCK_E_NODES, "no masters given");
+    refuse_settings("max-ttl = 5s", REDLOCK_E_ARGUMENT, ".conf:1: there is");
+    refuse_settings("# two\nmaster = a:1\n\nmaster = b:1, a:1", REDLOCK_E_NODES,
+                    ".conf:4: master 3, \"a:1\": the same place as master 1");
+    refuse_settings("spare = 0", REDLOCK_E_NODES, "no masters given");
     unlink(path);
 }
 
@@ -331,13 +332,12 @@ CASE(test_bad_ttls)
 /* It is for threads: a program with callbacks has no outer call to come from. */
 CASE(test_numbers_of_a_file_and_of_the_environment)
 {
-    static const char path[] = "redlock-settings.conf";
     struct user user;
     redlock_options options = {.size = sizeof(redlock_options)};
     redlock_lease_options terms = lease_terms(6000, 0);
     options.nodes = cluster.nodes;
     options.config = path;
-    write_settings(path, "max_ttl = 5s\nspare = 3\n");
+    write_settings("max_ttl = 5s\nspare = 3\n");
     refuse(&options, REDLOCK_E_ARGUMENT, "spare 3 needs at least 6 masters");
     options.spare = REDLOCK_ZERO;
     user_open(&user, NULL, &options);
@@ -382,6 +382,7 @@ CASE(test_who_looks_only)
     redlock_name name = NAME("never");
     options.looks_only = true;
     options.request_timeout_ms = 1000;
+    options.max_ttl_ms = 3600000;
     user_open(&user, &cluster, &options);
     refuse_terms(&user, &terms, REDLOCK_E_ARGUMENT, "looks_only");
     assert_code(redlock_attach(user.client, &take.lease, &name, 1, "t", NULL, take_hear, &take),
@@ -391,6 +392,11 @@ CASE(test_who_looks_only)
     assert_code(redlock_node_adopt(user.client, 0), REDLOCK_E_ARGUMENT);
     look_at(&seen, &user, "never");
     assert_code(seen.result.code, REDLOCK_OK);
+    /* No master knows of its longest ttl (rule: Q6). */
+    assert_int_equal(cluster_answering(&cluster, 0, "EVAL %s 0",
+                                       "local m = redis.call('hget', 'redlock:clock', 'm')"
+                                       "return tonumber(m or '0') >= 3600000 and 1 or 0"),
+                     cluster.count);
     user_close_clean(&user, &cluster);
 }
 
@@ -445,9 +451,10 @@ CASE(test_sizes_that_no_version_had)
     user_close_clean(&user, &cluster);
 }
 
-static void forget_nodes(void)
+static void begin(void)
 {
+    snprintf(path, sizeof path, "settings-%d.conf", (int)getpid());
     unsetenv("REDLOCK_NODES");
 }
 
-PROGRAM(.masters = 4, .begun = forget_nodes)
+PROGRAM(.masters = 4, .begun = begin)

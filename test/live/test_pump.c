@@ -43,6 +43,7 @@ struct stage {
     unsigned at_risk, done, told_after;
     unsigned closed;
     struct take second;
+    struct user next; /* MOVED, NOT_MOVED: of the client that it moves to, or not */
 };
 
 static void note_closed(redlock *client, unsigned left, void *data)
@@ -116,6 +117,15 @@ static void go_on(void)
     cluster_tell_all(&cluster, "CLIENT UNPAUSE");
 }
 
+/* One that closes takes no lease over. */
+static void provoke_move(struct stage *stage)
+{
+    user_join(&stage->next, stage->user.loop, &cluster);
+    assert_code(redlock_lease_move(stage->lease, stage->next.client), REDLOCK_OK);
+    if (stage->kind == REDLOCK_NOT_MOVED)
+        redlock_close(stage->next.client, 5000, NULL, NULL);
+}
+
 /* Brings about the outcome `kind`. */
 static void provoke(struct stage *stage)
 {
@@ -152,6 +162,18 @@ static void provoke(struct stage *stage)
         assert_code(redlock_lease_announce(stage->lease, "x", 1), REDLOCK_OK);
     if (stage->kind == REDLOCK_RELEASED)
         assert_code(redlock_lease_release(stage->lease), REDLOCK_OK);
+    if (stage->kind == REDLOCK_MOVED || stage->kind == REDLOCK_NOT_MOVED)
+        provoke_move(stage);
+}
+
+/* The lease is not that of the client which was closed or freed. */
+static void leave_next(struct stage *stage)
+{
+    bool has_lease = stage->deed == FREE_CLIENT || stage->deed == CLOSE_CLIENT;
+    if (stage->kind == REDLOCK_MOVED && has_lease)
+        redlock_lease_free(stage->lease);
+    ev_run(stage->user.loop, 0);
+    redlock_free(stage->next.client);
 }
 
 static void play(redlock_event_kind kind, enum deed deed)
@@ -185,6 +207,8 @@ static void play(redlock_event_kind kind, enum deed deed)
         ev_run(loop, 0);
         redlock_free(stage.user.client);
     }
+    if (stage.next.client)
+        leave_next(&stage);
     ev_run(loop, 0);
     ev_loop_destroy(loop);
     if (deed == FREE_CLIENT || kind == REDLOCK_NOT_ACQUIRED)

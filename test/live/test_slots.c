@@ -76,6 +76,17 @@ TEST(a_foreign_key_is_a_holder)
     assert_true(reply.queue.foreign);
 }
 
+TEST(a_far_slot_is_told)
+{
+    for (unsigned slot = 0; slot < 39; slot++)
+        TELL("SET redlock:permit:%u:pool foreign PX 60000", slot);
+    assert_int_equal(about_slot(request_of(REQUEST_GRANT, NULL, "x"), 0, 40), ANSWER_HELD);
+    assert_int_equal(reply.grant.free_slot, 39);
+    TELL("SET redlock:permit:39:pool foreign PX 60000");
+    assert_int_equal(about_slot(request_of(REQUEST_GRANT, NULL, "x"), 0, 40), ANSWER_HELD);
+    assert_int_equal(reply.grant.free_slot, -1);
+}
+
 /* ---- Hints ---- */
 
 TEST(a_free_slot_is_told_to_the_oldest)

@@ -83,6 +83,30 @@ TEST(test_announce_and_leader)
     assert_code(redlock_sync_leader_get(client, leader.value, &leader, value, 4, &result),
                 REDLOCK_OK);
     assert_true(leader.term == redlock_sync_lease_fence(lease));
+    snprintf(value, sizeof value, "leads");
+    assert_code(
+        redlock_sync_leader_next(client, value, 0, 5000, &leader, value, sizeof value, &result),
+        REDLOCK_OK);
+    assert_memory_equal(value, "blue", 4);
+    give_back(lease);
+}
+
+TEST(test_campaign)
+{
+    redlock_sync_lease *lease;
+    redlock_leader leader = {.size = sizeof leader};
+    char value[16];
+    redlock_campaign_options options = {.size = sizeof options, .value = in_votes("green")};
+    options.length = 5;
+    assert_code(redlock_sync_campaign(client, &lease, in_text("campaign"), &options, &result),
+                REDLOCK_OK);
+    is_held("campaign");
+    assert_true(result.granted >= 2);
+    assert_code(
+        redlock_sync_leader_next(client, "campaign", 0, 5000, &leader, value, sizeof value, NULL),
+        REDLOCK_OK);
+    assert_int_equal(leader.length, 5);
+    assert_memory_equal(value, "green", 5);
     give_back(lease);
 }
 

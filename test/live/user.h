@@ -21,7 +21,7 @@
 #include "named.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define KINDS        (REDLOCK_ANNOUNCED + 1)
+#define KINDS        (REDLOCK_NOT_MOVED + 1)
 
 struct user {
     struct ev_loop *loop;
@@ -84,6 +84,8 @@ void user_begin(struct user *user, struct ev_loop *loop, const char *nodes,
 void user_join(struct user *user, struct ev_loop *loop, const struct cluster *cluster);
 /* Closes, waits, frees.  The loop stays.  Returns `left`. */
 unsigned user_end(struct user *user, int64_t patience_ms);
+/* user_end() of a client that may not be ready yet. */
+unsigned user_end_early(struct user *user, int64_t patience_ms);
 /* Closes the client and its loop, which nothing may keep alive. */
 unsigned user_close(struct user *user, int64_t patience_ms);
 /* user_close(), and no key but redlock:clock may be left anywhere. */

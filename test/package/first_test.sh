@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The programs at the head of redlock.h, as they stand there, each as C and as C++. On local masters each
-# takes the lock and gives it back, and does no work while another holder has the lock.
+# takes the lock and gives it back, and does no work while another holder has the lock. The command finds its
+# module for TLS.
 #
 # It builds on the installed tree STAGE/root. Environment: STAGE, LIBDIR and INCLUDEDIR (below the prefix),
 # CC, FLAGS (for compiler and linker).
@@ -18,6 +19,7 @@ read -ra flags <<<"${FLAGS:-}"
 die() { printf '%s\n' "$*" >&2; exit 1; }
 
 end() {
+    "$cluster" stop --dir "$masters/secure" || true
     "$cluster" stop --dir "$masters" || true
     rm -rf -- "$masters"
 }
@@ -59,6 +61,14 @@ is_refused() {
     [[ $status == 1 && -z $said ]] || die "it works while another one has the lock '$LOCK': $1"
 }
 
+# A build may have no module.
+command_speaks_tls() {
+    compgen -G "$root/$LIBDIR/redlock/tls-*" >/dev/null || return 0
+    "$cluster" start --tls -n 1 --dir "$masters/secure" >/dev/null
+    REDLOCK_NODES=$("$cluster" nodes --dir "$masters/secure") run "$REDLOCK" run "$LOCK" -- true ||
+        die 'the installed command does not speak TLS'
+}
+
 languages=(c:c11)
 ! "$CC" -x c++ -fsyntax-only - </dev/null 2>/dev/null || languages+=(c++:c++17)
 rm -rf -- "$folder"
@@ -72,3 +82,4 @@ for source in "$folder"/*.c; do
         is_refused "${source%.c}"
     done
 done
+command_speaks_tls

@@ -210,6 +210,9 @@ static void write_hello(char *to, size_t size, const struct request *request)
     const struct quarantine_terms *terms = &request->terms;
     snprintf(to, size, " max-ttl %s%s%s", fake_time(MS(terms->max_ttl_ms)),
              terms->trust ? " trust" : "", request->whole ? " whole" : "");
+    size_t used = strlen(to);
+    if (terms->other_ago)
+        snprintf(to + used, size - used, " other %s ago", fake_time(terms->other_ago));
 }
 
 /* The words after the kind of a request about a claim. */
@@ -261,9 +264,9 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
         break;
     case REQUEST_AGREE:
         snprintf(more, sizeof more, "%s",
-                 request->agree->says < 0   ? " takes back"
-                 : request->agree->says > 0 ? ""
-                                            : " looks");
+                 request->agree->says == SAYS_NO_MORE ? " takes back"
+                 : request->agree->says == SAYS_OURS  ? ""
+                                                      : " looks");
         break;
     case REQUEST_KILL:
         snprintf(more, sizeof more, " %lld", (long long)request->kill_id);

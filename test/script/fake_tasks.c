@@ -196,6 +196,13 @@ static void note_survey(struct fake *fake, const struct fake_task *task,
               news->end == SURVEY_FAILED ? news->why : "");
 }
 
+static void note_unknown(struct fake *fake, const struct fake_task *task,
+                         const struct observer_news *news)
+{
+    const char *why = news->cause ? fake_cause_name(news->cause) : news->trouble;
+    fake_note(fake, "tell %s not known%s%s", task->name, why[0] ? ": " : "", why);
+}
+
 static void tell(struct fake *fake, struct fake_task *task)
 {
     struct task_news news;
@@ -221,8 +228,7 @@ static void tell(struct fake *fake, struct fake_task *task)
     else if (news.observer.observed == OBSERVED_NOTHING)
         fake_note(fake, "tell %s nothing is said", task->name);
     else
-        fake_note(fake, "tell %s not known%s%s", task->name, news.observer.trouble[0] ? ": " : "",
-                  news.observer.trouble);
+        note_unknown(fake, task, &news.observer);
 }
 
 void fake_tasks_tell_all(struct fake *fake)

@@ -31,7 +31,8 @@
  *                              to tally, mend yes, open: latch ID of N ends T [left T] [for T]
  *                              [arrived A,B]; or absent; to drop yes, absent
  *                              to a survey yes, cursor C of N [without N] [names A,B]
- *                              to agree yes, [before 1,2] [behind 1,2]: others have these masters
+ *                              to agree yes, [over] [before 1,2] [behind 1,2]: others have these
+ *                              masters
  *     greet WHO                answers every open hello, if there is one
  *     lose WHO [TEXT]          the connection ends, or cannot be made
  *     subscribed WHO [same]    its notification connection is subscribed: to another process, if
@@ -488,7 +489,8 @@ static struct slice read_lists(const struct words *words)
 {
     static char lists[1000];
     const char *before = value_of(words, "before"), *behind = value_of(words, "behind");
-    size_t used = (size_t)snprintf(lists, sizeof lists, "1700000000000000\n");
+    const char *over = has(words, "over") ? " over 10.0.0.9:1" : "";
+    size_t used = (size_t)snprintf(lists, sizeof lists, "1700000000000000%s\n", over);
     if (*before)
         used += put_list(lists + used, sizeof lists - used, '<', before);
     if (*behind)

@@ -59,11 +59,11 @@ static uint64_t count_times(const struct times *times)
     return count;
 }
 
-/* Each acquired lease is held, or was held for a time that is counted. */
+/* Each acquired lease is held, or was held for a time that is counted; or has moved away. */
 static void check_held(struct shell *s)
 {
     const struct engine *e = s->client->engine;
-    uint64_t acquired = count_times(&e->counters.holding), at_risk = 0;
+    uint64_t acquired = count_times(&e->counters.holding) + s->moved_away, at_risk = 0;
     for (const struct lease *lease = e->held.first; lease; lease = lease->next) {
         acquired += lease->acquired;
         at_risk += lease->risk != RISK_NONE;

@@ -118,11 +118,14 @@ static bool same_barrier(redisContext *context, struct model_data *data, unsigne
     int64_t now = real_ms(context);
     struct model_barrier *barrier = find(data, name, generation);
     bool same;
-    /* Both have it, or neither; the model may have seen its end a millisecond early. */
+    /* Both have it, or neither; the model may have seen its end a millisecond early, also in an
+     * earlier command of the same millisecond. */
     if (expires < 0)
         same = !barrier || barrier->expires_ms <= now + 2;
+    else if (!barrier)
+        same = expires <= now;
     else
-        same = barrier && llabs(barrier->expires_ms - expires) <= 1 &&
+        same = llabs(barrier->expires_ms - expires) <= 1 &&
                (set->elements ? same_members(barrier, set, now + 1) : expires <= now + 1);
     if (same && barrier && expires > 0)
         barrier->expires_ms = expires;
@@ -142,7 +145,8 @@ static bool same_passed(redisContext *context, struct model_data *data, unsigned
     int64_t expires = real_integer(context, "PEXPIRETIME redlock:passed:name:%u", name);
     redisReply *value = real_ask(context, "GET redlock:passed:name:%u", name);
     struct model_passed *passed = &data->passed[name];
-    bool same = (value->type == REDIS_REPLY_STRING) == (passed->expires_ms > 0);
+    bool is_there = value->type == REDIS_REPLY_STRING;
+    bool same = passed->expires_ms ? is_there : !is_there || expires <= real_ms(context);
     if (same && passed->expires_ms)
         same = is_record(value->str, passed) && llabs(expires - passed->expires_ms) <= 1;
     if (same && passed->expires_ms)

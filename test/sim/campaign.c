@@ -116,6 +116,8 @@ struct sums {
     uint64_t runs, failed, hash, steps, acquired, lost, renewals, heals, tokens;
     double hours; /* of virtual time; for people only */
     struct list_counts lists;
+    struct change_counts changes;
+    struct move_counts moved;
 };
 
 static void count_rule(struct sums *sums, const char *rule)
@@ -136,6 +138,37 @@ static void add_lists(struct list_counts *sum, const struct list_counts *of)
         sum->beside[i] += of->beside[i];
 }
 
+static void add_changes(struct change_counts *sum, const struct change_counts *of)
+{
+    sum->runs += of->runs;
+    sum->opened += of->opened;
+    sum->taken_back += of->taken_back;
+    sum->ended_again += of->ended_again;
+    sum->refused += of->refused;
+    for (unsigned i = 0; i < UNPROMISED; i++) {
+        sum->late[i] += of->late[i];
+        sum->at_once[i] += of->at_once[i];
+    }
+    for (unsigned k = 0; k < KINDS_ALL; k++) {
+        sum->acquired[k] += of->acquired[k];
+        sum->left_behind[k] += of->left_behind[k];
+    }
+}
+
+static void add_moves(struct move_counts *sum, const struct move_counts *of)
+{
+    sum->runs += of->runs;
+    sum->asked += of->asked;
+    sum->again += of->again;
+    sum->not_moved += of->not_moved;
+    sum->lost += of->lost;
+    sum->released += of->released;
+    sum->dropped += of->dropped;
+    for (unsigned from = 0; from < KINDS_ALL; from++)
+        for (unsigned to = 0; to < KINDS_ALL; to++)
+            sum->moved[from][to] += of->moved[from][to];
+}
+
 static void add(struct sums *sums, const struct result *result)
 {
     sums->runs++;
@@ -151,6 +184,8 @@ static void add(struct sums *sums, const struct result *result)
     sums->tokens += result->tokens;
     sums->hours += (double)result->lasted / 3.6e9;
     add_lists(&sums->lists, &result->lists);
+    add_changes(&sums->changes, &result->changes);
+    add_moves(&sums->moved, &result->moved);
 }
 
 static void print_lists(const struct list_counts *lists)
@@ -162,6 +197,40 @@ static void print_lists(const struct list_counts *lists)
         printf("%8" PRIu64 "  %s\n", lists->beside[i], lists_why((enum beside)i));
 }
 
+static void print_changes(const struct change_counts *changes)
+{
+    printf("changes of the list: %" PRIu64 " runs, %" PRIu64 " opened, %" PRIu64
+           " taken back, %" PRIu64 " of these ended again; %" PRIu64
+           " times a client was refused as its list is over\n",
+           changes->runs, changes->opened, changes->taken_back, changes->ended_again,
+           changes->refused);
+    printf("leases of the first list: %" PRIu64 ", %" PRIu64 " left behind; of the second: %" PRIu64
+           ", %" PRIu64 "\n",
+           changes->acquired[0], changes->left_behind[0], changes->acquired[1],
+           changes->left_behind[1]);
+    printf("leases of the first list held after that, and those of them beside the second:\n"
+           "%8" PRIu64 " %8" PRIu64 "  masters had lost the end\n"
+           "%8" PRIu64 " %8" PRIu64 "  a step of a clock had made one forget who says the list\n",
+           changes->late[UNPROMISED_LOST], changes->at_once[UNPROMISED_LOST],
+           changes->late[UNPROMISED_CLOCK], changes->at_once[UNPROMISED_CLOCK]);
+}
+
+static void print_moves(const struct move_counts *moved)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < KINDS_ALL * KINDS_ALL; i++)
+        sum += moved->moved[i / KINDS_ALL][i % KINDS_ALL];
+    printf("runs in which leases move: %" PRIu64 "; %" PRIu64 " moves asked for, %" PRIu64
+           " moved (%" PRIu64 " of them again), %" PRIu64 " not moved; meanwhile %" PRIu64
+           " lost, %" PRIu64 " released, %" PRIu64 " dropped\n",
+           moved->runs, moved->asked, sum, moved->again, moved->not_moved, moved->lost,
+           moved->released, moved->dropped);
+    printf("moved, from (a line) to: the first list, the second, the one between\n");
+    for (unsigned from = 0; from < KINDS_ALL; from++)
+        printf("%8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", moved->moved[from][0],
+               moved->moved[from][1], moved->moved[from][BETWEEN]);
+}
+
 static void print_sums(const struct campaign *campaign, const struct sums *sums)
 {
     printf("profile %s: %" PRIu64 " runs, %" PRIu64 " failed; %.1f hours of virtual time, %" PRIu64
@@ -171,6 +240,10 @@ static void print_sums(const struct campaign *campaign, const struct sums *sums)
            sums->acquired, sums->renewals, sums->heals, sums->lost);
     if (sums->lists.runs)
         print_lists(&sums->lists);
+    if (sums->changes.runs)
+        print_changes(&sums->changes);
+    if (sums->moved.runs)
+        print_moves(&sums->moved);
     for (unsigned i = 0; i < RULES_MOST && sums->broken[i].rule; i++)
         printf("%s %s %" PRIu64, i ? "," : "broken:", sums->broken[i].rule, sums->broken[i].runs);
     printf("%strace hash %016" PRIx64 "\n", sums->failed ? "\n" : "", sums->hash);

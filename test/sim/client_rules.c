@@ -7,6 +7,7 @@
 #include "ground/slots.h"
 #include "links.h"
 #include "lists.h"
+#include "movers.h"
 #include "wrong.h"
 
 /* ---- options ---------------------------------------------------------------------- */
@@ -131,6 +132,13 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
         snprintf(text, size, "%s",
                  event->code == REDLOCK_E_HELD ? "others read it" : redlock_code_text(event->code));
         break;
+    case REDLOCK_MOVED:
+        snprintf(text, size, "moved, valid for %lld ms", valid);
+        break;
+    case REDLOCK_NOT_MOVED:
+        snprintf(text, size, "not moved, valid for %lld ms more: %s", valid,
+                 redlock_code_text(event->code));
+        break;
     case REDLOCK_LOST:
         if (event->code == REDLOCK_E_GONE)
             snprintf(text, size, "lost, not known since when: %s", redlock_code_text(event->code));
@@ -160,6 +168,7 @@ static bool is_about_masters(const redlock_event *event)
     case REDLOCK_ACQUIRED:
     case REDLOCK_EXTENDED:
     case REDLOCK_CHANGED:
+    case REDLOCK_MOVED:
         return false;
     case REDLOCK_NOT_ACQUIRED:
         return event->code == REDLOCK_E_HELD || event->code == REDLOCK_E_UNAVAILABLE ||
@@ -177,17 +186,18 @@ static bool is_trouble(redlock_vote_kind kind)
 
 static void names_the_masters(struct user_lease *lease, const redlock_event *event)
 {
+    const struct shell *s = movers_voters(lease, event);
     size_t length = strlen(event->text);
     bool is_cut = length > 3 && strcmp(event->text + length - 3, "...") == 0;
     for (unsigned i = 0; i < event->masters; i++) {
-        if (strcmp(event->votes[i]->node, node_text(lease->shell, i)) != 0)
+        if (strcmp(event->votes[i]->node, node_text(s, i)) != 0)
             wrong_words(lease, event, "with a vote of another master");
         bool has_text = event->votes[i]->kind == REDLOCK_VOTE_REFUSED ||
                         event->votes[i]->kind == REDLOCK_VOTE_UNREACHABLE;
         if (has_text && !event->votes[i]->text[0])
             wrong_words(lease, event, "with a reason that is empty");
         if (is_about_masters(event) && is_trouble(event->votes[i]->kind) && !is_cut &&
-            !strstr(event->text, node_text(lease->shell, i)))
+            !strstr(event->text, node_text(s, i)))
             wrong_words(lease, event, "and not why a master did not vote");
     }
 }
@@ -197,7 +207,9 @@ static void agrees_with_calls(struct user_lease *lease, const redlock_event *eve
 {
     int64_t valid = redlock_lease_valid_for(lease->handle),
             fence = redlock_lease_fence(lease->handle);
-    if (event->kind == REDLOCK_ACQUIRED && (valid != event->valid_ms || fence != event->fence))
+    bool is_exact = event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_MOVED ||
+                    event->kind == REDLOCK_NOT_MOVED;
+    if (is_exact && (valid != event->valid_ms || fence != event->fence))
         world_violated(lease->shell->world, "words",
                        "lease %u of client %u hears %lld ms and fence %lld, and asked, %lld ms "
                        "and fence %lld",
@@ -207,14 +219,18 @@ static void agrees_with_calls(struct user_lease *lease, const redlock_event *eve
 
 void check_words(struct user_lease *lease, const redlock_event *event)
 {
-    struct shell *s = lease->shell;
+    const struct shell *s = movers_voters(lease, event);
     char start[200];
     if (event->masters != s->masters || event->quorum != s->quorum ||
         event->granted > event->masters)
         wrong_words(lease, event, "with wrong numbers");
-    if ((event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_EXTENDED) && event->code)
+    if ((event->kind == REDLOCK_ACQUIRED || event->kind == REDLOCK_EXTENDED ||
+         event->kind == REDLOCK_MOVED) &&
+        event->code)
         wrong_words(lease, event, redlock_code_name(event->code));
-    if ((event->kind == REDLOCK_NOT_ACQUIRED || event->kind == REDLOCK_LOST) && !event->code)
+    if ((event->kind == REDLOCK_NOT_ACQUIRED || event->kind == REDLOCK_LOST ||
+         event->kind == REDLOCK_NOT_MOVED) &&
+        !event->code)
         wrong_words(lease, event, "and not why");
     spell_start(lease, event, start, sizeof start);
     if (!*event->text || strchr(event->text, '\n'))

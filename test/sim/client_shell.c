@@ -10,6 +10,7 @@
 #include "links.h"
 #include "lists.h"
 #include "loop.h"
+#include "movers.h"
 #include "notify.h"
 #include "parts.h"
 #include "pump.h"
@@ -60,9 +61,13 @@ void loop_start(redlock *client)
     loop_hold(client);
 }
 
+/* Where a process has two clients, the loop runs what the other one has asked for. */
 void loop_hold(redlock *client)
 {
-    shell_of(client)->holds_loop = pump_holds_loop(client);
+    struct shell *s = shell_of(client);
+    s->holds_loop = pump_holds_loop(client);
+    if (s->mate && s->holds_loop && !client->pumping)
+        world_plan(s->world, s->world->now, HAPPENS_STIR, s, 0);
 }
 
 static void count(const struct shell *s)
@@ -77,6 +82,7 @@ static void count(const struct shell *s)
 static void destroy(struct shell *s)
 {
     count(s);
+    movers_client_goes(s);
     user_leases_drop(s, true);
     parts_free(s->client);
     leaders_drop(s);
@@ -150,13 +156,15 @@ static void rest(struct shell *s)
         return;
     }
     set_timer(s);
-    loop_hold(s->client);
+    s->holds_loop = pump_holds_loop(s->client);
     check_idle(s);
 }
 
 static void run(struct shell *s)
 {
     shell_present = s;
+    if (s->mate)
+        s->mate->waits = 0;
     while (s->turn != TURN_OVER && !s->world->violation.rule) {
         s->turn = go_on(s);
         check_step(s);
@@ -193,15 +201,22 @@ void shell_stirs(struct shell *s)
         world_plan(w, (shell_is_stopped(s) ? s->stopped_until : w->now) + 1, HAPPENS_STIR, s, 0);
 }
 
-void shell_pause(struct shell *s, usec how_long)
+static void pause_client(struct shell *s, usec how_long)
 {
     struct world *w = s->world;
-    if (!s->running || shell_is_stopped(s))
-        return;
     TRACE(w, "client %u is stopped for %.3f ms", s->index + 1, (double)how_long / 1000);
     s->stopped_until = w->now + how_long;
     s->ran_again_local = clock_read(&s->clock, s->stopped_until);
     world_plan(w, s->stopped_until, HAPPENS_RESUME, s, 0);
+}
+
+void shell_pause(struct shell *s, usec how_long)
+{
+    if (!s->running || shell_is_stopped(s))
+        return;
+    pause_client(s, how_long);
+    if (s->mate && s->mate->running)
+        pause_client(s->mate, how_long);
 }
 
 void shell_happens(struct shell *s, const struct happening *happening)
@@ -310,6 +325,7 @@ static void draw_process(struct shell *s)
     struct world *w = s->world;
     bool is_right = chance_permille(&w->chance, 700);
     s->channel = ++w->processes;
+    s->process = movers_process(s);
     s->proposals_off = is_right ? 0 : chance_range(&w->chance, -HOUR, HOUR);
     s->account = (struct account){.chance = {chance_next(&w->chance)}};
     s->secrets.state = chance_next(&w->chance);
@@ -318,7 +334,8 @@ static void draw_process(struct shell *s)
     memset(s->may_come, 0, sizeof s->may_come);
     s->ready_told = s->close_asked = s->closed = s->closed_told = false;
     s->began_at = s->unheard_at = s->unsettled_at = w->now;
-    s->differs = false;
+    s->differs = s->is_over = false;
+    s->moved_away = s->waits = 0;
 }
 
 void shell_start(struct shell *s)

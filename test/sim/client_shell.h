@@ -50,6 +50,7 @@ struct account {
 
 struct shell {
     struct world *world;
+    struct shell *mate; /* another client of the same process; NULL: it has none.  See movers.h */
     unsigned index;
     unsigned quorum;               /* as its configuration has it */
     unsigned masters;              /* likewise, how many its list has, */
@@ -58,7 +59,7 @@ struct shell {
     const struct list_kind *kind;  /* NULL: all clients have one list */
     usec began_at;                 /* true time, of its process */
     usec unheard_at, unsettled_at; /* likewise: see lists_rules.c */
-    bool differs;
+    bool differs, is_over;
     bool strict;  /* it keeps strict order */
     bool running; /* a process; it may have freed its client */
     redlock *client;
@@ -89,9 +90,12 @@ struct shell {
     struct user_party *parties;
     struct user_latch *latches; /* calls without an outcome */
     bool ready_told, close_asked, closed, closed_told;
-    usec close_since;   /* true time */
-    uint32_t channel;   /* of this process */
-    usec proposals_off; /* by how much this client is wrong about the time */
+    usec close_since;    /* true time */
+    uint32_t moved_away; /* leases, from this client to its mate */
+    uint32_t waits;      /* turns that waited for the mate, since it ran last */
+    uint32_t channel;    /* of this process */
+    uint32_t process;    /* its number, which the clients of a process share */
+    usec proposals_off;  /* by how much this client is wrong about the time */
     struct pending *spare;
 };
 

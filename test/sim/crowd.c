@@ -7,6 +7,7 @@
 #define HOLD_MOST    MS(200)
 #define HOARD_LEAST  64 /* leases: from then on they are renewed together */
 #define HOARD_MOST   100
+_Static_assert(MODEL_NAMES + HOARD_MOST <= MODEL_SLOTS_AT, "what they hoard is no slot");
 
 static int64_t range(struct world *w, int64_t low, int64_t high)
 {
@@ -105,6 +106,6 @@ void crowd_acts(struct shell *s)
         w->ops_left--;
         ask(s);
     }
-    for (; !w->peace && wish->hoard; wish->hoard--)
-        hoard(s, wish->hoard);
+    while (!w->peace && wish->hoard)
+        hoard(s, --wish->hoard);
 }

@@ -46,12 +46,12 @@ struct test {
     struct chance chance, listing; /* of lists */
     struct raw_reply raw;
     struct listener listener;
-    int breaks;      /* request kind whose replies the model gets wrong; -1: none */
-    bool in_batches; /* only when several share a command */
-    uint64_t loaded; /* scripts that the real one has: see model_script() */
-    uint64_t loaded_each;
+    int breaks;          /* request kind whose replies the model gets wrong; -1: none */
+    bool in_batches;     /* only when several share a command */
+    uint64_t loaded;     /* scripts that the real one has: see model_script() */
     const char *differs; /* in the last comparison that failed */
     unsigned long compared, ambiguous, torn, restarts;
+    int64_t edge_ms; /* until then the real one may still have what the model has dropped */
     char run[RUN_ID_MAX + 1]; /* of the real one's process; the model's is the number of restarts */
 };
 
@@ -610,7 +610,7 @@ static void learn_start(struct test *t, const struct model_data *data)
     t->model.started_s = now / 1000000 - atoll(uptime + strlen("uptime_in_seconds:"));
     sscanf(strstr(info->str, "run_id:"), "run_id:%43s", t->run);
     freeReplyObject(info);
-    t->loaded = t->loaded_each = 0;
+    t->loaded = 0;
 }
 
 static void restart(struct test *t, bool keep)
@@ -661,10 +661,10 @@ static bool mark_ends_just_then(const struct model_data *data, uint32_t value, u
     return any;
 }
 
-static bool is_on_edge(const struct test *t, const struct model_call *calls, unsigned count,
-                       usec before, usec after)
+static bool anything_ends_just_then(const struct test *t, const struct model_call *calls,
+                                    unsigned count, usec before, usec after)
 {
-    bool any = before / 1000 != after / 1000 || slot_ends_just_then(t, before, after);
+    bool any = slot_ends_just_then(t, before, after);
     for (unsigned i = 0; i < count; i++) {
         any |= calls[i].kind == REQUEST_RENEW &&
                mark_ends_just_then(&t->model.data, calls[i].value, before, after);
@@ -672,6 +672,22 @@ static bool is_on_edge(const struct test *t, const struct model_call *calls, uns
             any |= ends_just_then(&t->model.data, calls[i].names[k], before, after);
     }
     return any;
+}
+
+/* The command before may have been, of the same millisecond. */
+static bool is_on_edge(const struct test *t, const struct model_call *calls, unsigned count,
+                       usec before, usec after)
+{
+    return before / 1000 != after / 1000 || before / 1000 <= t->edge_ms ||
+           anything_ends_just_then(t, calls, count, before, after);
+}
+
+/* Of a command that both have answered alike. */
+static bool note_edge(struct test *t, bool ends, usec after)
+{
+    if (ends)
+        t->edge_ms = after / 1000 + 1;
+    return true;
 }
 
 /* Rare: more of it than chance allows is a difference. */
@@ -750,7 +766,8 @@ static struct model_call draw_slot_call(struct test *t)
     call.names[0] = (uint8_t)(call.kind == REQUEST_PEEK ? OF_SLOTS : model_slot(OF_SLOTS, slot));
     if (call.kind == REQUEST_GRANT && chance_permille(&t->chance, 500))
         call.proposal = draw_clock(t);
-    if (call.kind == REQUEST_RENEW && t->model.data.keys[call.names[0]].value)
+    if (call.kind == REQUEST_RENEW && t->model.data.keys[call.names[0]].value &&
+        chance_permille(&t->chance, 800))
         call.value = t->model.data.keys[call.names[0]].value;
     return call;
 }
@@ -765,6 +782,8 @@ static struct quarantine_terms draw_terms(struct chance *chance)
     int64_t skew_most = chance_permille(chance, 300) ? 120000 : 2000;
     terms.skew_ms = chance_range(chance, 0, skew_most);
     terms.trust = chance_permille(chance, 200);
+    if (chance_permille(chance, 400)) /* about as old as the process, or the last word of this */
+        terms.other_ago = chance_range(chance, 2, chance_permille(chance, 500) ? 6000000 : 300000);
     return terms;
 }
 
@@ -846,17 +865,16 @@ static bool compare_one(struct test *t)
     if (call.whole && real.answer != ANSWER_NOSCRIPT &&
         !(call.kind == REQUEST_ACQUIRE && call.count == 1))
         t->loaded |= model_scripts_with(&call);
-    if (loads)
-        t->loaded_each |= model_scripts_with(&call);
     t->model.scripts = t->loaded;
+    bool ends = anything_ends_just_then(t, &call, 1, before, after);
     if (agrees(t, before, &call, &real, &hello))
-        return true;
+        return note_edge(t, ends, after);
     t->ambiguous++;
     for (usec wall = before - before % 1000 + 1000; wall <= after; wall += 1000)
         if (agrees(t, wall, &call, &real, &hello))
-            return true;
+            return note_edge(t, ends, after);
     if (agrees(t, after, &call, &real, &hello))
-        return true;
+        return note_edge(t, ends, after);
     /* A hello tells its time: there is no edge to be on. */
     if (real.answer != ANSWER_HELLO && begin_anew_if_torn(t, &call, 1, before, after))
         return true;
@@ -876,8 +894,8 @@ static bool compare_lists(struct test *t)
     read_time(t);
     read_answer(t, &request, &hello, &real);
     read_time(t);
-    struct slice text = real.lists;
-    usec wall = told_time(&text);
+    struct slice text = real.lists, over;
+    usec wall = told_time(&text, &over);
     struct model_call call = {.kind = REQUEST_AGREE, .whole = true, .agree = &agree};
     struct model_answer answer;
     model_execute(&t->model, wall, &call, &answer);
@@ -918,30 +936,79 @@ static void be_a_holder(struct test *t, struct model_call *call)
     }
 }
 
+/* By who has the name alone or reads it, if anybody does. */
+static void be_one_of_its_holders(const struct test *t, struct model_call *call)
+{
+    unsigned name = call->names[0];
+    uint32_t value = t->model.data.keys[name].value;
+    for (unsigned i = 0; i < MODEL_READERS && value == MODEL_MARK; i++)
+        if (t->model.data.readers[i].value && t->model.data.readers[i].name == name)
+            value = t->model.data.readers[i].value;
+    if (value && value != MODEL_MARK)
+        call->value = value;
+}
+
+/* All of one kind, of slots whose numbers come again. */
+static struct model_call draw_slot_of_each(struct test *t, enum request_kind kind)
+{
+    struct model_call call;
+    do
+        call = draw_slot_call(t);
+    while (call.kind != kind);
+    if (kind == REQUEST_RELEASE)
+        call.ttl_ms = 0;
+    if (kind == REQUEST_RELEASE && chance_permille(&t->chance, 700) &&
+        t->model.data.keys[call.names[0]].value)
+        call.value = t->model.data.keys[call.names[0]].value;
+    call.each = true;
+    call.whole = true;
+    return call;
+}
+
+/* As grants of one turn do. */
+static void follow(struct model_call *call, const struct model_call *before)
+{
+    call->ttl_ms = before->ttl_ms;
+    call->proposal = before->proposal ? before->proposal + 1 : 0;
+}
+
 static void draw_several(struct test *t, struct several *s)
 {
     static const enum request_kind kinds[] = {REQUEST_RELEASE, REQUEST_RENEW, REQUEST_GRANT};
     enum request_kind kind = kinds[chance_below(&t->chance, sizeof kinds / sizeof kinds[0])];
-    s->count = (unsigned)chance_range(&t->chance, 2, BATCH_MAX);
+    bool slots = chance_permille(&t->chance, 400);
+    s->count = (unsigned)chance_range(&t->chance, 2, slots ? BATCH_OF_SLOTS_MAX : BATCH_MAX);
     s->whole = chance_permille(&t->chance, 300);
     uint8_t modes = chance_permille(&t->chance, 500);
-    bool by_holders = chance_permille(&t->chance, 500);
+    bool by_holders = chance_permille(&t->chance, 500), alike = chance_permille(&t->chance, 500);
+    bool once = !slots && chance_permille(&t->chance, 500); /* no name comes twice */
+    if (once)
+        s->count = (unsigned)chance_range(&t->chance, 2, MODEL_NAMES);
     for (unsigned i = 0; i < s->count; i++) {
         struct model_call *call = &s->calls[i];
         *call = (struct model_call){.kind = kind,
                                     .whole = true, /* its script is there, or none is asked */
+                                    .each = true,
                                     .count = 1,
                                     .modes = modes};
         call->heal = chance_permille(&t->chance, 500);
         call->names[0] = (uint8_t)chance_below(&t->chance, MODEL_NAMES);
         call->value = 1 + chance_below(&t->chance, VALUES);
         call->ttl_ms = kind == REQUEST_RELEASE ? 0 : chance_range(&t->chance, 1, LONGEST_MS);
-        if (by_holders)
+        if (slots)
+            *call = draw_slot_of_each(t, kind);
+        else if (once)
+            call->names[0] = (uint8_t)((s->calls[0].names[0] + i) % MODEL_NAMES);
+        if (once && by_holders)
+            be_one_of_its_holders(t, call);
+        else if (!slots && by_holders)
             be_a_holder(t, call);
         if (kind == REQUEST_RENEW && chance_permille(&t->chance, 300))
             call->not_after = chance_permille(&t->chance, 500) ? 1000000 : INT64_C(1) << 52;
         if (kind == REQUEST_GRANT && chance_permille(&t->chance, 700))
             call->proposal = draw_clock(t);
+        if (kind == REQUEST_GRANT && alike && i > 0)
+            follow(call, &s->calls[i - 1]);
         s->requests[i] = make_request(t, call, s->tokens[i]);
         s->requests[i].whole = false;
     }
@@ -969,7 +1036,9 @@ static bool all_agree_from(struct test *t, struct model_master copy, usec wall,
         model_execute(&copy, wall, &s->calls[i], &answer);
         if ((int)s->calls[i].kind == t->breaks && t->in_batches && i == s->count / 2)
             answer.answer = answer.answer == ANSWER_YES ? ANSWER_HELD : ANSWER_YES;
+        bool is_refused_slot = answer.answer == ANSWER_HELD && s->calls[i].kind == REQUEST_GRANT;
         if (!same_answer(wall, &answer, &s->real[i], NULL) ||
+            (is_refused_slot && !same_line(t, &copy, wall, &answer, &s->real[i])) ||
             (s->real[i].answer == ANSWER_LATE && llabs(s->real[i].master_time - wall) > 1000000))
             return false;
         if (s->real[i].clock)
@@ -978,7 +1047,7 @@ static bool all_agree_from(struct test *t, struct model_master copy, usec wall,
     for (unsigned name = 0; name < MODEL_NAMES; name++)
         if (!same_key(t, &copy, wall, name))
             return false;
-    if (!same_logical_clock(t, &copy))
+    if (!same_logical_clock(t, &copy) || !same_slots(t, &copy, wall) || !same_number(t, &copy))
         return false;
     t->model = copy;
     return true;
@@ -994,8 +1063,8 @@ static bool is_refused(struct test *t, const struct several *s)
 {
     uint64_t bit = model_script(&s->calls[0]);
     if (s->whole)
-        t->loaded_each |= bit;
-    return !(t->loaded_each & bit);
+        t->loaded |= bit;
+    return !(t->loaded & bit);
 }
 
 static bool compare_several(struct test *t)
@@ -1011,13 +1080,16 @@ static bool compare_several(struct test *t)
                 return false;
         return true;
     }
+    bool ends = anything_ends_just_then(t, s.calls, s.count, before, after);
     if (all_agree(t, before, &s))
-        return true;
+        return note_edge(t, ends, after);
     t->ambiguous++;
     for (usec wall = before - before % 1000 + 1000; wall <= after; wall += 1000)
         if (all_agree(t, wall, &s))
-            return true;
-    if (all_agree(t, after, &s) || begin_anew_if_torn(t, s.calls, s.count, before, after))
+            return note_edge(t, ends, after);
+    if (all_agree(t, after, &s))
+        return note_edge(t, ends, after);
+    if (begin_anew_if_torn(t, s.calls, s.count, before, after))
         return true;
     printf("%u requests %d in one command\n", s.count, s.calls[0].kind);
     return false;
@@ -1040,6 +1112,7 @@ static void break_rule(const char *word)
         bool *flaw;
     } flaws[] = {{"forgets_skew", &model_flaws.forgets_skew},
                  {"heals_marked", &model_flaws.heals_marked},
+                 {"passes_marked_on", &model_flaws.passes_marked_on},
                  {"dead_readers_have", &model_flaws.dead_readers_have},
                  {"keeps_readers", &model_flaws.keeps_readers},
                  {"marker_of_last", &model_flaws.marker_of_last},

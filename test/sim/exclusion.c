@@ -4,8 +4,7 @@
 #include "lists.h"
 #include "wrong.h"
 
-/* By its own arithmetic, on its own clock. */
-static bool counts_itself_holder(const struct user_lease *lease)
+bool exclusion_counts_holder(const struct user_lease *lease)
 {
     if (lease->undermined)
         return false;
@@ -31,7 +30,7 @@ static void one_holder(const struct user_lease *new)
         return;
     for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *old = w->shells[c]->all; old; old = old->next_all)
-            if (old != new && old->token != new->token && counts_itself_holder(old) &&
+            if (old != new && old->token != new->token && exclusion_counts_holder(old) &&
                 exclude_each_other(old, new) && lists_exclude(old, new) &&
                 wrong_pair_tolerated(w, old->shell->quorum, new->shell->quorum))
                 world_violated(
@@ -73,7 +72,7 @@ void exclusion_foreigner(struct world *w, unsigned number)
     for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *lease = w->shells[c]->all; lease; lease = lease->next_all)
             for (unsigned i = 0; i < lease->count; i++)
-                if (lease->names[i] == it->name && counts_itself_holder(lease))
+                if (lease->names[i] == it->name && exclusion_counts_holder(lease))
                     world_violated(w, "exclusion",
                                    "client %u and another library's client (t%u) hold %c",
                                    CLIENT(lease), it->token, 'a' + it->name);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "change.h"
 #include "client_shell.h"
 #include "invariants.h"
 #include "lasting.h"
@@ -55,6 +56,13 @@ const struct profile profiles[] = {
          BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_LATE_FIN) | BIT(FAULT_STOP_CLIENT) |
          BIT(FAULT_KILL_CLIENT) | BIT(FAULT_SCRIPT_FLUSH),
      false, HABIT_LISTS},
+    {"change", "clients move from one list of masters to another that may not meet it",
+     BIT(FAULT_LIAR) | BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_CUT) | BIT(FAULT_HALF_OUT) |
+         BIT(FAULT_HALF_IN) | BIT(FAULT_STOP_MASTER) | BIT(FAULT_CRASH_EMPTY) |
+         BIT(FAULT_CRASH_KEEPING) | BIT(FAULT_CRASH_OLD) | BIT(FAULT_STEP_CLOCK) |
+         BIT(FAULT_LATE_FIN) | BIT(FAULT_STOP_CLIENT) | BIT(FAULT_KILL_CLIENT) |
+         BIT(FAULT_SCRIPT_FLUSH) | BIT(FAULT_ERRORS),
+     false, HABIT_CHANGE},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
      HABIT_ANY},
@@ -131,7 +139,7 @@ void faults_draw(struct world *w)
 
 static usec a_while(struct world *w)
 {
-    if (w->options.habit == HABIT_LISTS)
+    if (habit_has_lists(w->options.habit))
         return lists_a_while(w);
     usec ttls = w->max_ttl_ms > 6000 && !chance_permille(&w->chance, 100) ? MS(12000)
                                                                           : MS(w->max_ttl_ms) * 2;
@@ -260,10 +268,11 @@ static void crash(struct world *w, enum fault_kind kind, unsigned master)
     server->comes_back_with = kind == FAULT_CRASH_KEEPING ? &server->model.data
                               : kind == FAULT_CRASH_OLD   ? &server->snapshot
                                                           : &nothing;
+    change_crashed(w, kind, master);
     net_server_down(w, master);
     usec longest = chance_permille(&w->chance, 300) ? MS(30) : MS(600);
-    usec down = w->options.habit == HABIT_LISTS ? lists_a_while(w)
-                                                : chance_range(&w->chance, MS(1), longest);
+    usec down = habit_has_lists(w->options.habit) ? lists_a_while(w)
+                                                  : chance_range(&w->chance, MS(1), longest);
     world_plan(w, w->now + down, HAPPENS_RESTART, NULL, master);
 }
 
@@ -320,12 +329,31 @@ static void step_clock(struct world *w, unsigned master)
 
 static void kill_client(struct world *w, unsigned client)
 {
-    struct shell *s = w->shells[client];
+    struct shell *both[] = {w->shells[client], w->shells[client]->mate};
     TRACE(w, "FAULT client %u is killed", client + 1);
-    s->closed = false;
-    check_ended(s);
-    shell_stop(s);
-    shell_start(s);
+    if (both[1] && !both[1]->running)
+        both[1] = NULL; /* it is to begin later */
+    for (unsigned i = 0; i < 2 && both[i]; i++) {
+        both[i]->closed = false;
+        check_ended(both[i]);
+        shell_stop(both[i]);
+    }
+    for (unsigned i = 0; i < 2 && both[i]; i++)
+        shell_start(both[i]);
+}
+
+/* All at once, where all have alike work. */
+static void fill_up(struct world *w, unsigned master)
+{
+    bool all = chance_permille(&w->chance, 500);
+    usec full_until = w->now + a_while(w);
+    TRACE(w, "FAULT %s %u is full", all ? "each master, as is" : "master", master + 1);
+    for (unsigned i = 0; i < w->masters; i++) {
+        if (!all && i != master)
+            continue;
+        w->servers[i].errors_until = full_until;
+        w->servers[i].error = "OOM command not allowed when used memory > 'maxmemory'.";
+    }
 }
 
 static void errors(struct world *w, unsigned master)
@@ -379,7 +407,8 @@ static void strike(struct world *w, enum fault_kind kind)
         crash(w, kind, master);
         break;
     case FAULT_STEP_CLOCK:
-        step_clock(w, master);
+        if (!change_forgets(w, master))
+            step_clock(w, master);
         break;
     case FAULT_STOP_CLIENT:
         shell_pause(w->shells[client], a_while(w));
@@ -389,7 +418,10 @@ static void strike(struct world *w, enum fault_kind kind)
             kill_client(w, client);
         break;
     case FAULT_ERRORS:
-        errors(w, master);
+        if (is_change(w))
+            fill_up(w, master);
+        else
+            errors(w, master);
         break;
     case FAULT_FORGET:
         wrong_forget(w, master);

@@ -1,5 +1,6 @@
 #include "rules.h"
 
+#include "movers.h"
 #include "wrong.h"
 
 #define HEAL_GRACE MS(3) /* in the granularity of clocks */
@@ -157,7 +158,10 @@ static void newly_set(struct world *w, unsigned master, const struct message *me
     knows_the_terms(w, master, message);
     abstains(w, master, message);
     in_order(w, master, message);
-    heals_in_time(w, master, message);
+    if (!w->tokens[message->call.value].kind)
+        heals_in_time(w, master, message);
+    else if (message->answer.answer == ANSWER_HEALED)
+        movers_healed(w, master, message->call.value);
     is_not_given_back(w, master, message);
 }
 
@@ -172,7 +176,8 @@ static void given_back(struct world *w, unsigned master, const struct message *m
 {
     struct token *token = &w->tokens[message->call.value];
     token->gone |= (uint16_t)(1U << master);
-    if (message->is_of_another && was_carried_out(message))
+    bool others_ask = message->is_of_another || token->kind; /* it may be moving */
+    if (others_ask && was_carried_out(message))
         token->unhealed[master] = w->now + MS(w->max_ttl_ms);
 }
 

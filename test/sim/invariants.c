@@ -1,8 +1,10 @@
 #include "invariants.h"
 
 #include "rules.h"
+#include "change.h"
 #include "client_rules.h"
 #include "lists.h"
+#include "movers.h"
 #include "recipe_users.h"
 #include "queues.h"
 #include "trace.h"
@@ -17,9 +19,17 @@ static void acquired(struct user_lease *lease, const redlock_event *event)
     validity_acquired(lease);
     order_told(lease);
     lists_acquired(lease);
+    change_acquired(lease);
     exclusion_acquired(lease);
     period_is_kept(lease);
     period_begins(lease);
+}
+
+/* By the other list, from now on. */
+static void moved(struct user_lease *lease)
+{
+    validity_moved(lease);
+    exclusion_acquired(lease);
 }
 
 static void changed(struct user_lease *lease, const redlock_event *event)
@@ -64,12 +74,16 @@ void check_told(struct user_lease *lease, const redlock_event *event)
         tokens_released(lease);
     if (event->kind == REDLOCK_ANNOUNCED)
         leaders_announced(lease);
+    if (event->kind == REDLOCK_MOVED)
+        leaders_moved(lease);
     if (event->kind == REDLOCK_ACQUIRED)
         acquired(lease, event);
     else if (event->kind == REDLOCK_CHANGED)
         changed(lease, event);
     else
         fences_told(lease, event);
+    if (event->kind == REDLOCK_MOVED)
+        moved(lease);
 }
 
 void check_freed(struct user_lease *lease)
@@ -151,13 +165,15 @@ void check_step(struct shell *s)
 
 void check_idle(struct shell *s)
 {
-    if (s->client->pump.any && !queues_have_calls(s->client)) /* those wait for the next turn */
+    bool waits = queues_have_calls(s->client) || movers_waits(s); /* for the next turn */
+    if (s->client->pump.any && !waits)
         world_violated(s->world, "progress", "client %u: the pump does not come to rest",
                        s->index + 1);
     check_written(s);
     check_notified(s);
     check_held(s);
     accounts_idle(s);
+    change_idle(s);
 }
 
 void check_waiting(struct world *w)

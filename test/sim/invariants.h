@@ -50,9 +50,9 @@
  *   above it.
  * - period: after RELEASED nobody else has the name within at_least, by the clock of its
  *   holder.
- * - announced, observed, term: a master says only what the token that has the name announced. A
- *   quorum has said what an observer hears. An observer hears nothing that was said before
- *   that.
+ * - announced, observed, term: a master says only what the token that has the name announced.
+ *   That is taken back when the user lets go, downgrades or closes. A quorum has said what an
+ *   observer hears. An observer hears nothing that was said before that.
  * - barrier, latch: what redlock/recipes.h promises of these.
  * - order: a request that can set a token is carried out before the token's release, or not at
  *   all.

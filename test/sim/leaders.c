@@ -62,9 +62,16 @@ static void announce(struct user_lease *lease)
     if (code)
         return;
     lease->announces = true;
+    lease->saying = w->sayings_made;
     s->leases_made++; /* as many requests */
     TRACE(w, "client %u announces %s with lease %u, term %lld", s->index + 1, text, lease->number,
           (long long)it->term);
+}
+
+bool leaders_want(const struct shell *s)
+{
+    struct world *w = s->world;
+    return w->leaders && chance(w, 500);
 }
 
 static bool may_announce(const struct user_lease *lease)
@@ -94,18 +101,33 @@ void leaders_announced(struct user_lease *lease)
 
 /* ---- what is sent, and carried out ------------------------------------------------------ */
 
-static const struct saying_made *saying_of(const struct world *w, uint32_t number)
+static struct saying_made *saying_of(struct world *w, uint32_t number)
 {
     return number && number <= w->sayings_made ? &w->sayings[number] : NULL;
 }
 
+/* Nothing else takes back what a lease announces. */
+static bool may_unsay(const struct shell *s, const struct user_lease *lease)
+{
+    bool is_changed = lease->changes || lease->shared;
+    return lease->let_go || lease->released || lease->known != KNOWN_HELD || is_changed ||
+           s->close_asked;
+}
+
+static void unsay_sent(struct shell *s, uint32_t token)
+{
+    const struct user_lease *holder = s->world->tokens[token].holder;
+    if (holder && holder->saying && !may_unsay(s, holder))
+        world_violated(s->world, "announced", "client %u takes back what lease %u announces",
+                       s->index + 1, holder->number);
+}
+
 /* Only a lease that is valid announces. */
-void leaders_sent(struct shell *s, const struct message *message, const struct request *request)
+static void announce_sent(struct shell *s, const struct message *message,
+                          const struct request *request)
 {
     struct world *w = s->world;
-    if (request->tag.kind != REQUEST_ANNOUNCE)
-        return;
-    const struct saying_made *it = saying_of(w, message->call.said);
+    struct saying_made *it = saying_of(w, message->call.said);
     const struct user_lease *holder = w->tokens[message->call.value].holder;
     if (!it || it->term != message->call.fence) {
         world_violated(w, "announced", "client %u says what nobody announced", s->index + 1);
@@ -114,6 +136,33 @@ void leaders_sent(struct shell *s, const struct message *message, const struct r
     if (holder && holder->number == it->lease && !holder->let_go &&
         lease_valid_until(core_of(holder->handle)) <= request->tag.sent_at)
         world_violated(w, "announced", "lease %u announces, and is not held any more", it->lease);
+    it->said_by = s->index + 1;
+}
+
+void leaders_sent(struct shell *s, const struct message *message, const struct request *request)
+{
+    if (request->tag.kind == REQUEST_ANNOUNCE)
+        announce_sent(s, message, request);
+    if (request->tag.kind == REQUEST_UNSAY)
+        unsay_sent(s, message->call.value);
+}
+
+static bool any_is_up(const struct shell *s)
+{
+    bool any = false;
+    for (unsigned i = 0; i < s->masters; i++)
+        any |= master_is_up(shell_master(s, s->servers[i]));
+    return any;
+}
+
+/* By now the other client has said the same. */
+void leaders_moved(const struct user_lease *lease)
+{
+    const struct shell *s = lease->shell;
+    const struct saying_made *it = saying_of(s->world, lease->saying);
+    if (it && it->said_by != s->index + 1 && any_is_up(s))
+        world_violated(s->world, "announced", "lease %u has moved, and client %u does not say %u",
+                       lease->number, CLIENT(lease), lease->saying);
 }
 
 static void is_said_no_more(struct world *w, unsigned master, unsigned name)
@@ -259,10 +308,17 @@ bool leaders_observe(const struct shell *s)
     return s->observers != NULL;
 }
 
+/* Nobody announces, or the list of the client is not to be used any more. */
+static bool has_heard_the_end(const struct user_observer *it)
+{
+    bool is_nobody = it->code == REDLOCK_OK && !it->term;
+    return it->told && (is_nobody || it->code == REDLOCK_E_DIFFERS);
+}
+
 void leaders_tidy_up(struct shell *s)
 {
     for (struct user_observer **at = &s->observers; *at;)
-        if ((*at)->told && (*at)->code == REDLOCK_OK && !(*at)->term)
+        if (has_heard_the_end(*at))
             end(s, at);
         else
             at = &(*at)->next;

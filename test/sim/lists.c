@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change.h"
 #include "liar.h"
+#include "movers.h"
 #include "trace.h"
 #include "wrong.h"
 
@@ -12,12 +14,12 @@
 
 static bool has_lists(const struct world *w)
 {
-    return w->options.habit == HABIT_LISTS;
+    return habit_has_lists(w->options.habit);
 }
 
 /* ---- drawing --------------------------------------------------------------------- */
 
-static void finish(struct list_kind *kind, unsigned spare)
+void lists_finish(struct list_kind *kind, unsigned spare)
 {
     kind->masters = 0;
     for (unsigned i = 0; i < MASTERS_MAX; i++)
@@ -26,6 +28,8 @@ static void finish(struct list_kind *kind, unsigned spare)
     kind->spare = kind->masters < 4 ? 0 : spare;
     kind->quorum = wrong_quorum(kind->masters, kind->spare);
 }
+
+static const unsigned sizes[] = {3, 3, 5, 5, 5, 4, 6, 7, 2, 1};
 
 /* Some of the first list's masters are missing, others are there, and some have other names. */
 static void draw_other(struct world *w, unsigned most_missing)
@@ -69,33 +73,63 @@ static void draw_replaced(struct world *w)
         w->paths[c][count].farther = MS(2);
 }
 
+/* It may not meet the first one, and often shares no master with it. */
+static void draw_successor(struct world *w, unsigned size)
+{
+    struct chance *chance = &w->listing;
+    struct list_kind *kind = &w->kinds[1];
+    unsigned count = w->kinds[0].masters, least = size < count ? size : count;
+    unsigned common = chance_permille(chance, 400) ? 0 : chance_below(chance, least + 1);
+    kind->has = (uint16_t)(((1U << (size - common)) - 1) << count);
+    while ((unsigned)__builtin_popcount(kind->has) < size)
+        kind->has |= (uint16_t)(1U << chance_below(chance, count));
+    kind->renamed = chance_permille(chance, 250) ? (uint16_t)chance_next(chance) : 0;
+    w->masters = count + size - common;
+}
+
 static unsigned draw_spare(struct world *w, bool liar)
 {
     return chance_permille(&w->listing, liar ? 930 : 150);
 }
 
-static void draw_kinds(struct world *w)
+static void draw_second(struct world *w, bool liar)
 {
-    static const unsigned sizes[] = {3, 3, 5, 5, 5, 4, 6, 7, 2, 1};
-    struct chance *chance = &w->listing;
-    bool liar = chance_permille(chance, 300) && !(w->options.without & 1U << FAULT_LIAR);
-    unsigned count = liar ? 4 + chance_below(chance, 4) : sizes[chance_below(chance, 10)];
-    w->kinds[0].has = (uint16_t)((1U << count) - 1);
-    finish(&w->kinds[0], draw_spare(w, liar));
-    unsigned dice = liar ? 1000 : chance_below(chance, 1000);
+    unsigned dice = liar ? 1000 : chance_below(&w->listing, 1000);
     if (dice < 350)
         draw_part(w);
     else if (dice < 450)
         draw_replaced(w);
     else
-        draw_other(w, count);
-    finish(&w->kinds[1], draw_spare(w, liar));
+        draw_other(w, w->kinds[0].masters);
+    lists_finish(&w->kinds[1], draw_spare(w, liar));
+}
+
+static void draw_until_they_may_not_meet(struct world *w, bool liar)
+{
+    do {
+        draw_successor(w, sizes[chance_below(&w->listing, 10)]);
+        lists_finish(&w->kinds[1], draw_spare(w, liar));
+    } while (lists_may_meet(&w->kinds[0], &w->kinds[1]));
+}
+
+static void draw_kinds(struct world *w)
+{
+    struct chance *chance = &w->listing;
+    bool liar = chance_permille(chance, 300) && !(w->options.without & 1U << FAULT_LIAR);
+    unsigned count = liar ? 4 + chance_below(chance, 4) : sizes[chance_below(chance, 10)];
+    w->kinds[0].has = (uint16_t)((1U << count) - 1);
+    lists_finish(&w->kinds[0], is_change(w) && liar ? 1 : draw_spare(w, liar));
+    if (is_change(w))
+        draw_until_they_may_not_meet(w, liar);
+    else
+        draw_second(w, liar);
     w->kinds[1].more_ttl_ms = chance_permille(chance, 100) ? 500 : 0;
     w->spare = w->kinds[0].spare < w->kinds[1].spare ? w->kinds[0].spare : w->kinds[1].spare;
     w->quorum = w->kinds[0].quorum;
+    movers_draw_lists(w);
     w->wrong = liar;
     w->faults &= ~(liar ? 0 : 1U << FAULT_LIAR);
-    w->lists.runs = !lists_may_meet(&w->kinds[0], &w->kinds[1]);
+    w->lists.runs = !is_change(w) && !lists_may_meet(&w->kinds[0], &w->kinds[1]);
 }
 
 void lists_draw(struct world *w)
@@ -111,13 +145,18 @@ void lists_draw(struct world *w)
     w->names = 1 + chance_permille(chance, 200);
     w->max_ttl_ms = longest[chance_below(chance, 4)];
     w->skew_ms = 1000;
-    w->sleepy = chance_permille(chance, 200) && w->faults & 1U << FAULT_STOP_CLIENT ? 60 : 0;
+    w->change.chance.state = mix(w->options.seed ^ 0xc4a6e);
+    w->sleepy =
+        chance_permille(chance, is_change(w) ? 500 : 200) && w->faults & 1U << FAULT_STOP_CLIENT
+            ? 60
+            : 0;
     if (w->sleepy || w->is_replaced)
         w->ops_left += 16;
     w->longest_gap_ms =
         !w->sleepy && !w->is_replaced && chance_permille(chance, 500) ? 2000 : 30000;
     w->fault_pace = (unsigned)chance_range(chance, 2000, 40000);
-    for (unsigned k = 0; k < KINDS; k++)
+    movers_draw_clients(w);
+    for (unsigned k = 0; k < (w->moves ? KINDS_ALL : KINDS); k++)
         TRACE(w, "list %c: masters %#x (%#x renamed), quorum %u, %u spare", 'A' + k,
               w->kinds[k].has, w->kinds[k].renamed, w->kinds[k].quorum, w->kinds[k].spare);
 }
@@ -165,7 +204,7 @@ void lists_choose(struct shell *s, redlock_options *options)
     struct world *w = s->world;
     s->masters = w->masters;
     if (has_lists(w)) {
-        s->kind = choose(s);
+        s->kind = is_change(w) ? change_choose(s) : choose(s);
         s->masters = s->kind->masters;
         w->kinds[s->kind - w->kinds].was_used = true;
         options->spare = (int)s->kind->spare;
@@ -232,6 +271,9 @@ struct slice lists_spell(const struct model_agree *agree, usec time)
 {
     static char text[(MODEL_LISTS + 1) * (MASTERS_MAX + 1) * 100];
     size_t used = (size_t)snprintf(text, sizeof text, "%lld", (long long)time);
+    if (agree->successor)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, " over list-%u", agree->successor);
     for (unsigned i = 0; i < agree->told_count; i++) {
         const struct model_told *told = &agree->told[i];
         used += (size_t)snprintf(

@@ -21,6 +21,8 @@
 
 /* Draws the lists of a run, if it has several. */
 void lists_draw(struct world *world);
+/* The numbers that follow from which masters a list has. */
+void lists_finish(struct list_kind *kind, unsigned spare);
 /* How long one of the faults lasts. */
 usec lists_a_while(struct world *world);
 /* When the next client begins. */

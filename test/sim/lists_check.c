@@ -35,7 +35,12 @@ struct model_agree agree_draw(struct chance *chance, usec now, int64_t longest_m
     agree.client = 1 + chance_below(chance, CLIENTS);
     unsigned dice = chance_below(chance, 10);
     bool is_short = chance_permille(chance, 500);
-    agree.says = dice == 0 ? 0 : dice == 1 ? -1 : 1;
+    agree.says = dice == 0 ? SAYS_NOTHING : dice == 1 ? SAYS_NO_MORE : SAYS_OURS;
+    if (chance_permille(chance, 60))
+        agree.says = SAYS_NOT_OVER;
+    if (chance_permille(chance, 30))
+        agree.says = SAYS_OVER;
+    agree.successor = 1 + chance_below(chance, 3);
     agree.kept = chance_range(chance, 1, 1000 * longest_ms) * (is_short ? 1 : 50);
     if (chance_permille(chance, 800))
         agree.told_time = now - chance_range(chance, 0, 1000 * longest_ms);
@@ -46,7 +51,7 @@ struct model_agree agree_draw(struct chance *chance, usec now, int64_t longest_m
 
 void agree_spell(const struct model_agree *agree, struct request *request)
 {
-    static char addresses[ADDRESSES][TEXT], runs[ADDRESSES][TEXT];
+    static char addresses[ADDRESSES][TEXT], runs[ADDRESSES][TEXT], successor[TEXT];
     static struct engine_config config;
     static struct agree_request says;
     config = (struct engine_config){.masters = agree->kind.masters,
@@ -55,7 +60,9 @@ void agree_spell(const struct model_agree *agree, struct request *request)
                                     .label = "a label",
                                     .fleet = "fleet"};
     spell(config.channel, "client-%u", agree->client);
+    spell(successor, "list-%u", agree->successor);
     says = (struct agree_request){.says = agree->says,
+                                  .successor = successor,
                                   .kept = agree->kept,
                                   .quorum = agree->kind.quorum,
                                   .config = &config,
@@ -103,12 +110,22 @@ static bool is_list(const struct model_told *model, const struct told_list *real
     return is;
 }
 
+static bool is_end(unsigned successor, struct slice real)
+{
+    char text[TEXT];
+    spell(text, "list-%u", successor);
+    return successor ? slices_are_same(real, slice_of(text)) : !real.bytes;
+}
+
 /* In any order. */
 bool agree_same_answer(const struct model_agree *model, struct slice text)
 {
     struct told_list real;
+    struct slice over;
     unsigned count = 0;
-    (void)told_time(&text);
+    (void)told_time(&text, &over);
+    if (!is_end(model->successor, over))
+        return false;
     while (told_list_next(&text, &real)) {
         unsigned i = 0;
         while (i < model->told_count && !is_list(&model->told[i], &real))

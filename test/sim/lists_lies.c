@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "change.h"
+
 #define LONG_AGO MS(86400000)
 
 static bool chance(struct world *w, unsigned permille)
@@ -52,4 +54,5 @@ void lists_lie(struct world *w, struct model_agree *agree)
         agree->told_count = 0;
     if (chance(w, 200))
         invent(w, agree);
+    change_lie(w, agree);
 }

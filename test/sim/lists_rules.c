@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "change.h"
 #include "exchange.h"
 #include "liar.h"
 #include "trace.h"
@@ -13,6 +14,8 @@
 /* A client of the older list has said the processes by then, and the other one looks each minute.
  */
 #define SETTLED MS(210000)
+/* Nobody waits for a master if the others have not heard theirs for longer. */
+#define HEARD_WITHIN MS(180000)
 
 static unsigned count_of(unsigned masters)
 {
@@ -58,9 +61,11 @@ static const struct list_kind *other_than(const struct shell *s)
 static void refused(struct shell *s)
 {
     struct world *w = s->world;
-    const struct list_kind *own = s->kind, *other = other_than(s);
+    const struct list_kind *own = s->kind;
     unsigned liars = count_of(w->liars & own->has);
-    bool is_right = other->was_used &&
+    bool is_right = false;
+    for (const struct list_kind *other = w->kinds; other < w->kinds + KINDS_ALL; other++)
+        is_right |= other->was_used &&
                     (liars ? !lists_may_meet(own, other) : is_refused(own, other, own->spare));
     TRACE(w, "client %u is refused", s->index + 1);
     w->lists.refused += is_right;
@@ -82,7 +87,8 @@ void lists_step(struct shell *s)
         if (other_than(s)->has >> s->servers[i] & 1)
             s->unheard_at = w->now;
     }
-    if (e->differs && !s->differs)
+    change_step(s);
+    if (e->differs && !s->differs && !s->is_over)
         refused(s);
     s->differs = e->differs;
 }
@@ -117,7 +123,8 @@ static enum beside why_beside(const struct user_lease *old, const struct user_le
     const struct list_kind *a = old->shell->kind, *b = new->shell->kind;
     unsigned common = a->has & b->has, all = a->has | b->has, f = larger(a->spare, b->spare);
     bool heard = old->shell->unheard_at < old->began && new->shell->unheard_at < new->began;
-    usec since = sooner(old->shell->began_at, new->shell->began_at);
+    usec since =
+        heard ? sooner(old->began, new->began) : sooner(old->shell->began_at, new->shell->began_at);
     if (!common)
         return BESIDE_APART;
     if (w->liars & all && !smaller(a->spare, b->spare))
@@ -126,8 +133,10 @@ static enum beside why_beside(const struct user_lease *old, const struct user_le
         return BESIDE_PROTECTED;
     if (count_of(common) < 3 * f + 1)
         return BESIDE_FEW;
+    if (has_restarted(w, common, since))
+        return BESIDE_RESTART;
     if (!heard)
-        return has_restarted(w, common, since) ? BESIDE_RESTART : BESIDE_UNHEARD;
+        return BESIDE_UNHEARD;
     bool by_processes = meet_among(a, b, 0);
     bool known = !by_processes || (!(w->liars & all) && is_settled(old) && is_settled(new) &&
                                    !has_restarted(w, all, sooner(old->began, new->began)));
@@ -148,7 +157,8 @@ static void hear_the_rest(const struct shell *s, struct engine *e)
                                           server->model.started_s};
         exchange_spell_run_id(hello.run_id, server->model.run_id);
         master->facts = hello;
-        master->begun_by = entries_begun_by(e, &hello);
+        usec begun_by = entries_begun_by(e, &hello), least = e->now - HEARD_WITHIN;
+        master->begun_by = begun_by > least ? begun_by : least;
         master->lived_at = e->now;
         master->state = MASTER_UP;
         master->heard = true;
@@ -176,7 +186,7 @@ static bool is_early(const struct user_lease *lease)
 {
     static struct engine copy; /* nothing is freed twice: what is called here changes nothing */
     copy = *lease->shell->client->engine;
-    if (!copy.in_question || !goes_on(&copy) || lease->enqueued_on || has_waited(lease))
+    if (!copy.in_question || !goes_on(&copy) || lease->asked_for_place || has_waited(lease))
         return false;
     hear_the_rest(lease->shell, &copy);
     return !goes_on(&copy);
@@ -199,6 +209,10 @@ bool lists_exclude(const struct user_lease *old, const struct user_lease *new)
     const struct list_kind *a = old->shell->kind, *b = new->shell->kind;
     if (!a)
         return true;
+    if (is_change(w) && !lists_may_meet(a, b)) {
+        change_held_at_once(old, new);
+        return false;
+    }
     if (lists_may_meet(a, b)) {
         unsigned liars = count_of(w->liars & (a->has | b->has));
         return smaller(a->spare, b->spare) >= liars;
@@ -231,6 +245,8 @@ bool lists_may_break(const struct world *w, const char *rule)
     static const char *const across[] = {"turn", "order", "fence", "fair", NULL};
     static const char *const lied[] = {"backing", "stored", "healing", "progress", "clock", NULL};
     bool is_lied_to = w->liars && !w->spare;
+    if (strcmp(rule, "progress") == 0 && change_leaves_no_quorum(w))
+        return true;
     for (unsigned i = 0; across[i]; i++)
         if (strcmp(rule, across[i]) == 0)
             return true;

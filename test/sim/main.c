@@ -77,7 +77,7 @@ static void profile(struct campaign *campaign, const char *word)
     const struct profile *profile = word ? profile_find(word) : NULL;
     if (!profile)
         fail("no such profile", word);
-    if (profile->habit == HABIT_LISTS && !links_kind.has_lists)
+    if (habit_has_lists(profile->habit) && !links_kind.has_lists)
         fail("these links have one list only", word);
     campaign->profile = profile->name;
     campaign->options.faults = profile->faults;

@@ -109,6 +109,46 @@ static void take_back(struct model_master *master, const struct model_agree *agr
         sayer->client = 0;
 }
 
+/* ---- the end of a list -------------------------------------------------------------- */
+
+/* Of these masters; without any it finds a free place. */
+static struct model_end *find_end(struct model_master *master, const struct model_kind *kind)
+{
+    for (unsigned i = 0; i < MODEL_ENDS; i++) {
+        struct model_end *end = &master->data.ends[i];
+        if (end->masters == kind->masters &&
+            memcmp(end->addresses, kind->addresses, kind->masters) == 0)
+            return end;
+    }
+    return NULL;
+}
+
+void model_end_list(struct model_master *master, const struct model_kind *kind, unsigned successor)
+{
+    static const struct model_kind none;
+    struct model_end *end = find_end(master, kind);
+    if (!end)
+        end = find_end(master, &none);
+    if (!end) {
+        master->data.is_full = true;
+        return;
+    }
+    *end = (struct model_end){.masters = kind->masters, .successor = successor};
+    memcpy(end->addresses, kind->addresses, kind->masters);
+}
+
+/* True: it is over from now on. */
+static bool hear_of_end(struct model_master *master, const struct model_agree *agree)
+{
+    struct model_end *end = find_end(master, &agree->kind);
+    bool ends = agree->says == SAYS_OVER && !end;
+    if (ends)
+        model_end_list(master, &agree->kind, agree->successor);
+    else if (agree->says == SAYS_NOT_OVER && end)
+        end->masters = 0;
+    return ends;
+}
+
 /* ---- telling --------------------------------------------------------------------- */
 
 static void tell(const struct model_list *list, const struct model_list *own, usec wall,
@@ -129,20 +169,30 @@ static void tell(const struct model_list *list, const struct model_list *own, us
     }
 }
 
-void model_agree(struct model_master *master, usec wall, struct model_agree *agree)
+static void sweep_all(struct model_master *master, usec wall)
 {
-    if (agree->says < 0)
-        take_back(master, agree);
-    for (unsigned i = 0; i < MODEL_LISTS && agree->says; i++) {
+    for (unsigned i = 0; i < MODEL_LISTS; i++) {
         struct model_list *list = &master->data.lists[i];
         sweep(list, wall);
         if (!clients(list, wall))
             list->place = 0;
     }
-    if (agree->says > 0)
+}
+
+void model_agree(struct model_master *master, usec wall, struct model_agree *agree)
+{
+    bool stands_in = hear_of_end(master, agree) && master->refused_writes;
+    const struct model_end *end = find_end(master, &agree->kind);
+    if (agree->says == SAYS_NO_MORE)
+        take_back(master, agree);
+    bool says = stands_in || (agree->says == SAYS_OURS && !end);
+    if (says || agree->says == SAYS_NO_MORE)
+        sweep_all(master, wall);
+    if (says)
         say(master, wall, agree);
     const struct model_list *own = find(master, &agree->kind);
     own = own && clients(own, wall) ? own : NULL;
+    agree->successor = end ? end->successor : 0;
     agree->told_count = 0;
     for (unsigned i = 0; i < MODEL_LISTS; i++)
         if (master->data.lists[i].place && clients(&master->data.lists[i], wall))

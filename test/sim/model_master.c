@@ -549,6 +549,15 @@ static void hand_over(struct model_master *master, usec wall, unsigned name,
         ;
 }
 
+/* Another process has given the token back. */
+static bool is_over(const struct model_master *master, usec wall, const struct model_call *call,
+                    bool absent)
+{
+    bool takes_over = !call->not_after && !model_is_slot(call->names[0]);
+    bool looks = absent ? !model_flaws.heals_marked : takes_over && !model_flaws.passes_marked_on;
+    return looks && model_is_marked(master, wall, call->value);
+}
+
 static enum answer renew(struct model_master *master, usec wall, const struct model_call *call,
                          struct model_answer *answer)
 {
@@ -563,8 +572,7 @@ static enum answer renew(struct model_master *master, usec wall, const struct mo
             return ANSWER_HELD;
         absent++;
     }
-    bool is_marked = model_is_marked(master, wall, call->value) && !model_flaws.heals_marked;
-    if (absent && (!call->heal || is_marked))
+    if ((absent && !call->heal) || is_over(master, wall, call, absent))
         return ANSWER_ABSENT;
     for (unsigned i = 0; i < call->count; i++) {
         were_converted[i] =
@@ -887,10 +895,12 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     struct model_clock is = master->data.clock, *clock = &is;
     int64_t uptime = now / 1000000 - master->started_s;
     int64_t max_ttl = larger(clock->m, call->terms.max_ttl_ms);
+    usec begun = now - larger(0, uptime - 1) * 1000000;
     bool is_new = clock->r != master->run_id && !(model_flaws.ignores_run_id && clock->r);
     if (is_new) {
-        clock->s = now - larger(0, uptime - 1) * 1000000;
+        clock->s = begun;
         clock->a = 0;
+        clock->w = 0;
     }
     /* max_ttl × 1000 × (1 + drift), rounded up as math.ceil does */
     int64_t drift = (max_ttl * call->terms.drift_ppm + 999) / 1000;
@@ -899,10 +909,17 @@ static enum answer hello(struct model_master *master, usec now, const struct mod
     int64_t ahead = CLOCK_WINDOW + (model_flaws.forgets_skew ? 0 : beyond);
     if (is_new)
         seed_clock(clock, model_flaws.starts_low ? now : now + lease + ahead);
+    usec known = model_flaws.silenced_again ? 0 : clock->w, ago = call->terms.other_ago;
+    if (ago > 0 && now - ago > larger(begun, known)) {
+        clock->q = larger(clock->q, now + longest);
+        clock->w = now;
+        clock->a = 0;
+    }
     if (call->kind == REQUEST_ADOPT) {
         if (!model_flaws.starts_low)
             seed_clock(clock, larger(clock->q, now + longest) + ahead);
         clock->a = master->run_id;
+        clock->w = now;
         clock->q = 0;
     } else if (clock->a != master->run_id) {
         clock->q = larger(clock->q, clock->s + longest);

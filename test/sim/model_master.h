@@ -11,14 +11,14 @@
 
 #include "ground/event.h"
 
-#define MODEL_NAMES     6 /* of one request */
-#define MODEL_KEYS      108
+#define MODEL_NAMES     6                /* of one request */
 #define MODEL_MARK      (UINT32_MAX - 1) /* the value of a name that is shared */
 #define MODEL_SLOTS_OUT (UINT32_MAX - 2) /* told as that of a name with slots that are held */
 
 /* Slot j of a name is the name model_slot(name, j); of these there are no slots. */
 #define MODEL_PERMITS  8
-#define MODEL_SLOTS_AT (MODEL_KEYS - MODEL_NAMES * MODEL_PERMITS)
+#define MODEL_SLOTS_AT 106
+#define MODEL_KEYS     (MODEL_SLOTS_AT + MODEL_NAMES * MODEL_PERMITS)
 static inline unsigned model_slot(unsigned name, unsigned slot)
 {
     return MODEL_SLOTS_AT + name * MODEL_PERMITS + slot;
@@ -44,7 +44,7 @@ struct model_key {
 /* redlock:clock; r and a are run ids, 0 when absent. */
 struct model_clock {
     uint64_t r, a;
-    int64_t s, q, m, h;
+    int64_t s, q, m, h, w;
 };
 
 /* The queue; ordered by ticket, then by value. */
@@ -67,7 +67,8 @@ struct model_reader {
     int64_t expires_ms;
 };
 
-/* A token that was given back by another process than took it: no renewal heals it. */
+/* A token that was given back by another process than took it: no renewal heals it, and nobody
+ * takes its lease over. */
 #define MODEL_MARKS 64
 struct model_mark {
     uint32_t value; /* 0: none */
@@ -152,9 +153,18 @@ struct model_list {
     } sayers[MODEL_SAYERS];
 };
 
+/* Masters on which nobody may count as a list any more. */
+#define MODEL_ENDS 16
+struct model_end {
+    uint8_t masters; /* 0: there is none */
+    uint8_t addresses[MASTERS_MAX];
+    unsigned successor;
+};
+
 /* AGREE: what is said, and the answer. */
 struct model_agree {
-    int says;
+    enum list_saying says;
+    unsigned successor; /* said with OVER; told: 0: the asker's list is not over */
     uint32_t client;
     usec kept, told_time;
     struct model_kind kind;
@@ -187,9 +197,10 @@ struct model_data {
     struct model_said said[MODEL_SLOTS_AT];
     struct model_observer observers[MODEL_OBSERVERS];
     struct model_barrier barriers[MODEL_BARRIERS];
-    struct model_passed passed[MODEL_SLOTS_AT];
-    struct model_latch latches[MODEL_SLOTS_AT];
+    struct model_passed passed[MODEL_NAMES];
+    struct model_latch latches[MODEL_NAMES];
     struct model_list lists[MODEL_LISTS];
+    struct model_end ends[MODEL_ENDS];
     int64_t places; /* that lists were given */
     bool is_full;   /* there was no room for one: the model is too small */
     uint32_t arrivals;
@@ -199,8 +210,9 @@ struct model_data {
 struct model_master {
     struct model_data data;
     uint64_t run_id;
-    int64_t started_s; /* wall clock, whole seconds, as INFO counts uptime */
-    uint64_t scripts;  /* that it knows by hash: see model_script() */
+    int64_t started_s;   /* wall clock, whole seconds, as INFO counts uptime */
+    uint64_t scripts;    /* that it knows by hash: see model_script() */
+    bool refused_writes; /* since it began, as errorstats counts */
 };
 
 struct model_call {
@@ -302,6 +314,7 @@ unsigned model_readers(struct model_master *master, usec wall, unsigned name);
 /* Mutants of the model itself: rules that live in the scripts. */
 struct model_flaws {
     bool ignores_run_id;       /* hello */
+    bool silenced_again;       /* hello abstains at each word of the same change */
     bool seeds_if_absent;      /* hello sets the clock only where there is none */
     bool forgets_skew;         /* hello lets a clock begin as if no wall were wrong */
     bool starts_low;           /* hello takes the clock on from the wall */
@@ -311,6 +324,7 @@ struct model_flaws {
     bool queue_keeps_clock;    /* queue does not move the clock on */
     bool keeps_dead;           /* a dead waiter stays in the queue */
     bool heals_marked;         /* a renewal heals a token that another process has given back */
+    bool passes_marked_on;     /* who takes such a token over gets the names that it has again */
     bool lets_barge;           /* grant does not look at the line */
     bool raises_for_anyone;    /* raise does not look at the token */
     bool dead_readers_have;    /* a reader whose time is over still has the name */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "change.h"
 #include "client_shell.h"
 #include "invariants.h"
 #include "recipe_users.h"
@@ -266,11 +267,13 @@ bool net_execute(struct world *w, unsigned master, const struct model_call *call
 }
 
 /* OOM is the answer to writes only; LOADING, and a wrong ACL, to every request. */
-static bool answers_error(struct world *w, const struct server *server,
-                          const struct message *message)
+static bool answers_error(struct world *w, unsigned master, const struct message *message)
 {
+    const struct server *server = &w->servers[master];
     if (w->now >= server->errors_until)
         return false;
+    if (is_change(w))
+        return change_has_no_room_for(w, master, &message->call);
     bool out_of_memory = server->error[0] == 'O';
     return !out_of_memory || message->call.kind == REQUEST_ACQUIRE ||
            message->call.kind == REQUEST_GRANT || message->call.kind == REQUEST_RAISE ||
@@ -288,8 +291,9 @@ static void execute(struct conn *conn, struct message *message)
 {
     struct world *w = conn->world;
     struct server *server = &w->servers[conn->master];
-    if (answers_error(w, server, message)) {
+    if (answers_error(w, conn->master, message)) {
         message->answer = (struct model_answer){.answer = ANSWER_ERROR, .error = server->error};
+        server->model.refused_writes = true;
     } else {
         if (chance_permille(&w->chance, w->fresh))
             server->snapshot = server->model.data;

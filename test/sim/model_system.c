@@ -28,7 +28,7 @@ int system_start(void)
 
 unsigned forks_process(void)
 {
-    return shell_present->channel;
+    return shell_present->process;
 }
 
 void system_label(char *label, size_t size)
@@ -68,10 +68,16 @@ void randomness_settle(struct randomness_store *store, struct randomness rest)
 
 /* ---- memory ------------------------------------------------------------------ */
 
+/* Of the client whose memory it is: its process may have another one. */
+static struct account *account_of(void *pool)
+{
+    const redlock *client = (void *)((char *)pool - offsetof(redlock, pool));
+    return &((struct shell *)(void *)client->io)->account;
+}
+
 static void *take(void *pool, size_t size)
 {
-    struct account *account = &shell_present->account;
-    (void)pool;
+    struct account *account = account_of(pool);
     if (account->fail_permille && chance_permille(&account->chance, account->fail_permille))
         return NULL;
     account->blocks++;
@@ -81,11 +87,18 @@ static void *take(void *pool, size_t size)
 
 static void give(void *pool, void *block, size_t size)
 {
-    struct account *account = &shell_present->account;
-    (void)pool;
+    struct account *account = account_of(pool);
     account->blocks--;
     account->bytes -= (int64_t)size;
     free(block);
 }
 
-const struct memory client_memory = {take, give, NULL};
+struct memory client_memory(struct pool *pool)
+{
+    return (struct memory){take, give, pool};
+}
+
+void pool_end(struct pool *pool)
+{
+    (void)pool;
+}

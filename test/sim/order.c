@@ -57,6 +57,7 @@ void order_sent(struct user_lease *lease, uint32_t number, usec ticket)
 {
     struct world *w = lease->shell->world;
     draws_its_own(lease, ticket);
+    lease->asked_for_place |= ticket != 0;
     struct token *token = &w->tokens[number];
     /* A waiter that never asked for a ticket has that of a lease before it in the same local
      * queue, which may not have used it yet. */

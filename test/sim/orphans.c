@@ -26,12 +26,19 @@ static bool refuses(const struct shell *s, unsigned master)
     return it && it->refused;
 }
 
+/* Another client of its process may have asked for it there: see movers.h. */
+static bool is_of_another_list(const struct token *token, unsigned master)
+{
+    return token->kind && !(token->kind->has >> master & 1);
+}
+
 static void look_at(struct world *w, unsigned master, unsigned name, uint32_t number)
 {
     struct token *token = &w->tokens[number];
     bool out_of_reach = token->client < w->clients && (!lasting_reaches(w, token->client, master) ||
                                                        refuses(w->shells[token->client], master));
-    if (!number || token->excused || out_of_reach || is_liar(w, master) || is_live(w, token))
+    if (!number || token->excused || out_of_reach || is_of_another_list(token, master) ||
+        is_liar(w, master) || is_live(w, token))
         return;
     if (!token->dead_since)
         token->dead_since = w->now;

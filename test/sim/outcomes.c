@@ -2,6 +2,7 @@
 #include "rules.h"
 
 #include "liar.h"
+#include "movers.h"
 
 #define WAIT_GRACE MS(3000) /* at least, for the last round, and for asking for the holder */
 
@@ -26,6 +27,10 @@ static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
         return (lease->released || lease->shell->client->closing) &&
                (lease->known == KNOWN_HELD || lease->known == KNOWN_LOST ||
                 lease->known == KNOWN_ASKED_BACK);
+    case REDLOCK_MOVED:
+    case REDLOCK_NOT_MOVED:
+        return lease->known == KNOWN_HELD && lease->moves_to && !lease->released &&
+               !lease->moves_to->closed_told;
     }
     return kind == TOLD_SEEN && lease->known == KNOWN_INSPECTING;
 }
@@ -61,6 +66,7 @@ void outcomes_told(const struct user_lease *lease, const redlock_event *event)
 void outcomes_remember(struct user_lease *lease, const redlock_event *event)
 {
     usec now = shell_now(lease->shell);
+    movers_remember(lease, event);
     if (event->kind == TOLD_SEEN) {
         lease->known = KNOWN_ENDED;
         lease->ended = true;
@@ -110,6 +116,7 @@ static usec wait_grace(const struct user_lease *lease)
 void outcomes_due(const struct user_lease *lease)
 {
     struct shell *s = lease->shell;
+    movers_due(lease);
     if (lease->known != KNOWN_ASKED || user_lease_has_calls(lease) || shell_is_stopped(s))
         return;
     usec grace = wait_grace(lease);

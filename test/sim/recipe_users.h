@@ -12,7 +12,9 @@
 void leaders_user_told(struct user_lease *lease, const redlock_event *event);
 /* A user may begin to observe, or end that. */
 void leaders_user_acts(struct shell *shell);
-/* In peace: ends observers that heard that nobody announces. */
+/* A lease is to have a fence, so that it can announce. */
+bool leaders_want(const struct shell *shell);
+/* In peace: ends observers that have heard the end. */
 void leaders_tidy_up(struct shell *shell);
 /* Somebody of the client still observes. */
 bool leaders_observe(const struct shell *shell);
@@ -20,6 +22,8 @@ bool leaders_observe(const struct shell *shell);
 void leaders_drop(struct shell *shell);
 
 void leaders_announced(struct user_lease *lease);
+/* MOVED is reported, and the lease is of its new client. */
+void leaders_moved(const struct user_lease *lease);
 void leaders_sent(struct shell *shell, const struct message *message,
                   const struct request *request);
 void leaders_executed(struct world *world, unsigned master, const struct message *message);

@@ -13,6 +13,8 @@ void exclusion_acquired(const struct user_lease *lease);
 /* Likewise, of a client of the published algorithm that has just got its lock. */
 void exclusion_foreigner(struct world *world, unsigned foreigner);
 
+/* By its own arithmetic, on its own clock. */
+bool exclusion_counts_holder(const struct user_lease *lease);
 /* They want one name both, and not both as readers. */
 bool exclude_each_other(const struct user_lease *a, const struct user_lease *b);
 
@@ -22,6 +24,7 @@ bool exclude_each_other(const struct user_lease *a, const struct user_lease *b);
 void validity_looked_at(struct user_lease *lease, usec now);
 /* These outcomes come. */
 void validity_acquired(struct user_lease *lease);
+void validity_moved(struct user_lease *lease);
 /* A master keeps its names for it, but not alone any more; or all is exclusive now. */
 void validity_shared(struct user_lease *lease);
 void validity_extended(struct user_lease *lease);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lease/further.h"
+#include "movers.h"
 
 #define STRAY MS(480) /* a request that is carried out later leaves its key to its ttl */
 
@@ -180,6 +181,7 @@ void tokens_sent(struct shell *s, unsigned master, uint32_t number, const struct
     }
     if (kind == REQUEST_RENEW)
         tokens_not_left(s, number, request->tag.claim, "asks to renew");
+    movers_sent(s, number, kind);
     if (asks || kind == REQUEST_RENEW || kind == REQUEST_UPGRADE)
         lasts_until(s->world, token, request->tag.ttl);
 }

@@ -359,6 +359,13 @@ static void adopt(struct shell *s)
     (void)redlock_node_adopt(s->client, master);
 }
 
+/* A master that comes up in the moment of the end was given up before: it gets its releases, and
+ * nobody waits for its answers. */
+static bool should_have_paid(const struct engine *e, unsigned master)
+{
+    return master_is_up(&e->masters[master]) && e->masters[master].up_since < e->now;
+}
+
 /* It has told how much it owes. */
 static void check_left(const struct shell *s, unsigned left)
 {
@@ -367,7 +374,7 @@ static void check_left(const struct shell *s, unsigned left)
         unsigned owed = 0;
         for (unsigned i = 0; i < s->masters; i++) {
             owed += claim->at[i].owed;
-            if (s->closed && claim->at[i].owed && master_is_up(&e->masters[i]))
+            if (s->closed && claim->at[i].owed && should_have_paid(e, i))
                 world_violated(s->world, "closing", "client %u is done, and owes master %u",
                                s->index + 1, s->servers[i] + 1U);
         }
@@ -476,11 +483,13 @@ static void start_again(struct shell *s)
 void user_acts(struct shell *s, bool goes_on)
 {
     struct world *w = s->world;
-    usec least = w->options.habit == HABIT_LISTS ? MS(500) : MS(40);
+    usec least = habit_has_lists(w->options.habit) ? MS(500) : MS(40);
     usec tidies = MS(w->max_ttl_ms) / 150 > least ? MS(w->max_ttl_ms) / 150 : least;
     usec gap = w->peace ? tidies : MS(range(s, 5, w->longest_gap_ms));
     if (goes_on)
         world_plan(w, w->now + gap, HAPPENS_USER, s, 0);
+    if (s->mate && shell_is_stopped(s->mate))
+        return; /* that is the same process */
     if (s->running && (s->closed_told || !s->client) && !w->ending)
         start_again(s);
     if (!s->running && lists_begins_late(s))
@@ -489,7 +498,7 @@ void user_acts(struct shell *s, bool goes_on)
         return;
     if (w->peace)
         tidy_up(s);
-    else if (w->options.habit == HABIT_LISTS)
+    else if (habit_has_lists(w->options.habit))
         lists_act(s);
     else if (w->options.habit == HABIT_CROWD)
         crowd_acts(s);

@@ -6,6 +6,7 @@
 #include "client_rules.h"
 #include "invariants.h"
 #include "lease/further.h"
+#include "movers.h"
 #include "rules.h"
 #include "queues.h"
 #include "trace.h"
@@ -15,7 +16,7 @@ struct user_lease *user_lease_of(struct lease *core)
 {
     if (core && core->further)
         core = further_owner(core);
-    return core ? lease_of_core(core)->data : NULL;
+    return core ? movers_lease_of(lease_of_core(core)) : NULL;
 }
 
 bool user_lease_is_held(const struct user_lease *lease)
@@ -58,6 +59,8 @@ static void on_event(redlock_lease *handle, const redlock_event *event, void *da
 {
     struct user_lease *lease = data;
     check_freed_is_left_alone(lease, handle);
+    if (event->kind == REDLOCK_MOVED)
+        movers_moved(lease);
     check_told(lease, event);
     if (lease->shell->world->violation.rule)
         return;
@@ -226,6 +229,21 @@ bool user_lease_upgrade(struct user_lease *lease)
     return true;
 }
 
+bool user_lease_move(struct user_lease *lease)
+{
+    struct shell *to = lease->shell->mate;
+    shell_present = lease->shell;
+    bool may = movers_may(lease, to);
+    redlock_code code = redlock_lease_move(lease->handle, to->client);
+    if ((code == REDLOCK_OK) != may)
+        world_violated(lease->shell->world, "options", "lease %u: its move returns %s",
+                       lease->number, redlock_code_name(code));
+    if (code)
+        return false;
+    movers_begun(lease, to);
+    return true;
+}
+
 bool user_lease_release(struct user_lease *lease)
 {
     shell_present = lease->shell;
@@ -241,6 +259,7 @@ bool user_lease_release(struct user_lease *lease)
 
 static void let_go(struct user_lease *lease)
 {
+    movers_dropped(lease);
     lease->let_go = true;
     lease->shell->let_go++;
 }

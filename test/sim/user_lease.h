@@ -42,19 +42,25 @@ struct user_lease {
     usec stop_by;      /* LOST came: it may be winding down until then */
     usec began;        /* true time at which it was asked for */
     bool is_probe, is_hoarded;
+    struct shell *moves_to; /* a move is under way; NULL: none is */
+    usec moves_since;       /* true time */
+    bool has_moved;
+    bool is_late;        /* see change_rules.c */
     bool announces;      /* something, and ANNOUNCED did not come */
+    uint32_t saying;     /* what it announces, as the user knows; 0: nothing */
     usec hold_over;      /* true time; it is given back then */
     usec fence;          /* of the report; 0: none */
     usec keep_until;     /* true time: nobody else has its names before; 0: no such time */
     usec first_sent;     /* true time; its first message about this acquire */
     usec enqueued_since; /* likewise: it is enqueued on a quorum of masters */
     uint16_t enqueued_on;
+    bool asked_for_place;
     uint32_t enqueued_by;           /* the token of its place */
     usec passed_since[CLIENTS_MAX]; /* likewise: by leases of that client that asked long after */
 };
 
 /* How the checks have the result of a look: as an event, of a kind that the library has none of. */
-#define TOLD_SEEN ((redlock_event_kind)(REDLOCK_ANNOUNCED + 1))
+#define TOLD_SEEN ((redlock_event_kind)(REDLOCK_NOT_MOVED + 1))
 
 /* As people count it. */
 #define CLIENT(lease) ((lease)->shell->index + 1)
@@ -74,6 +80,8 @@ bool user_lease_downgrade(struct user_lease *lease);
 bool user_lease_upgrade(struct user_lease *lease);
 /* Takes its modes from the library's word. */
 void user_lease_has_changed(struct user_lease *lease);
+/* To the other client of the process. */
+bool user_lease_move(struct user_lease *lease);
 bool user_lease_release(struct user_lease *lease);
 bool user_lease_detach(struct user_lease *lease);
 void user_lease_free(struct user_lease *lease);

@@ -76,6 +76,13 @@ void validity_acquired(struct user_lease *lease)
     is_backed(lease);
 }
 
+/* Its end may be the same as before: but others back it. */
+void validity_moved(struct user_lease *lease)
+{
+    validity_looked_at(lease, shell_now(lease->shell));
+    is_backed(lease);
+}
+
 void validity_shared(struct user_lease *lease)
 {
     if (lease->known == KNOWN_HELD && !lease->shared && user_lease_is_held(lease))

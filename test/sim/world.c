@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change.h"
 #include "client_shell.h"
 #include "users.h"
 #include "faults.h"
@@ -14,6 +15,7 @@
 #include "recipe_users.h"
 #include "liar.h"
 #include "lists.h"
+#include "movers.h"
 #include "trace.h"
 #include "user_lease.h"
 #include "wrong.h"
@@ -140,6 +142,7 @@ static void begin_peace(struct world *w)
 {
     w->peace = true;
     faults_end(w);
+    change_end(w);
     TRACE(w, "PEACE from %.3f ms on", (double)w->peace_at / 1000);
 }
 
@@ -147,7 +150,7 @@ static void begin_peace(struct world *w)
 static usec look_every(const struct world *w)
 {
     usec every = MS(w->max_ttl_ms) / 60;
-    usec least = w->options.habit == HABIT_LISTS ? MS(1000) : LOOK_LEAST;
+    usec least = habit_has_lists(w->options.habit) ? MS(1000) : LOOK_LEAST;
     return every > least ? every : least;
 }
 
@@ -175,7 +178,8 @@ static bool all_vote(const struct world *w)
     for (unsigned c = 0; c < w->clients; c++)
         for (unsigned i = 0; i < w->masters; i++)
             if (w->shells[c]->entry_of[i] < MASTERS_MAX && lasting_reaches(w, c, i) &&
-                !is_liar(w, i) && !may_grant(w->shells[c], i))
+                !is_liar(w, i) && !may_grant(w->shells[c], i) &&
+                !change_takes_vote(w->shells[c], i))
                 return false;
     return true;
 }
@@ -209,18 +213,19 @@ static enum phase settle(struct world *w)
     check_orphans(w);
     bool was_taken = vote_was_taken(w);
     bool done = all_is_given_back(w) && w->now > w->peace_at + SETTLE;
-    if (done && all_vote(w)) {
+    if (done && all_vote(w) && !change_is_felt(w)) {
         unsigned prober = chance_below(&w->chance, w->clients);
         while (!lasting_reaches_quorum(w, prober))
             prober = (prober + 1) % w->clients;
         return user_probes(w->shells[prober]) ? PHASE_PROBE : PHASE_SETTLE;
     }
-    bool is_late = w->now > w->peace_at + quarantine(w) + LIVENESS + rounds_that_hang(w);
-    if (is_late && (was_taken || w->options.wrong >= 0))
+    bool is_late = w->now > w->peace_at + quarantine(w) + LIVENESS + rounds_that_hang(w) +
+                                change_heard_within(w);
+    if (is_late && (was_taken || w->options.wrong >= 0 || change_leaves_no_quorum(w)))
         return PHASE_OVER;
     if (is_late)
         world_violated(w, "progress", "%s, long after everything was well",
-                       all_is_given_back(w) ? "a master does not vote"
+                       all_is_given_back(w) ? "a master does not vote, or a client is refused"
                                             : "something still waits for its answer");
     return PHASE_SETTLE;
 }
@@ -323,7 +328,7 @@ static void make_server(struct world *w, unsigned index)
 {
     struct server *server = &w->servers[index];
     int64_t bound = w->options.beyond ? 60000 : 4500;
-    if (w->options.habit == HABIT_LISTS)
+    if (habit_has_lists(w->options.habit))
         bound = 200; /* in minutes, too, they stay within the skew */
     server->clock =
         clock_drawn(&w->chance, SERVERS_BEGIN, SERVERS_BEGIN + MS(w->skew_ms) / 4, bound);
@@ -366,7 +371,7 @@ static void draw_shares(struct world *w)
         else
             *shares[i].share = has ? share : 0;
         if ((options->habit == HABIT_CROWD && !shares[i].in_crowds) ||
-            options->habit == HABIT_LISTS)
+            habit_has_lists(options->habit))
             *shares[i].share = 0;
     }
 }
@@ -422,6 +427,7 @@ static void populate(struct world *w)
         make_server(w, i);
     for (unsigned c = 0; c < w->clients; c++)
         w->shells[c] = shell_new(w, c);
+    movers_pair(w);
     for (unsigned c = 0; c < w->clients; c++) {
         usec late = lists_begins_after(w);
         if (!late)
@@ -432,6 +438,7 @@ static void populate(struct world *w)
         foreigner_start(w, f);
     world_plan(w, chance_range(&w->chance, 0, 2 * MS(w->fault_pace)), HAPPENS_FAULT, NULL, 0);
     world_plan(w, look_every(w), HAPPENS_LOOK, NULL, 0);
+    change_begin(w);
 }
 
 static void happen(struct world *w, const struct happening *it)
@@ -451,6 +458,9 @@ static void happen(struct world *w, const struct happening *it)
         break;
     case HAPPENS_USER:
         user_acts(it->subject, it->number == 0);
+        break;
+    case HAPPENS_SLEEP:
+        movers_sleep(it->subject, it->number);
         break;
     case HAPPENS_TOKEN:
         user_uses_token(it->subject);
@@ -473,6 +483,9 @@ static void happen(struct world *w, const struct happening *it)
     case HAPPENS_LOOK:
         look(w);
         break;
+    case HAPPENS_TOOL:
+        change_acts(w);
+        break;
     }
 }
 
@@ -489,7 +502,9 @@ static void sum_up(const struct world *w, struct result *result)
                               .masters = w->masters,
                               .faults = w->faults | w->link_faults,
                               .tokens = w->token_count,
-                              .lists = w->lists};
+                              .lists = w->lists,
+                              .changes = w->changes,
+                              .moved = w->moved};
 }
 
 static void dismantle(struct world *w)

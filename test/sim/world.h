@@ -63,8 +63,15 @@ enum habit {
     HABIT_ANY,
     HABIT_WAITING, /* they wait, for few names, many with fences, and without haste */
     HABIT_CROWD,   /* see crowd.h */
-    HABIT_LISTS    /* see lists.h */
+    HABIT_LISTS,   /* see lists.h */
+    HABIT_CHANGE   /* likewise, and change.h */
 };
+
+/* Clients have one of several lists of masters. */
+static inline bool habit_has_lists(enum habit habit)
+{
+    return habit == HABIT_LISTS || habit == HABIT_CHANGE;
+}
 
 struct options {
     uint64_t seed;
@@ -94,6 +101,7 @@ enum happening_kind {
     HAPPENS_WAKE,    /* shell: its timer, or something to read */
     HAPPENS_RESUME,  /* shell: its process runs again */
     HAPPENS_USER,    /* shell: the user does something */
+    HAPPENS_SLEEP,   /* shell, number: its process is stopped for that time, in us */
     HAPPENS_TOKEN,   /* shell: the user is given the token of what another has detached */
     HAPPENS_REQUEST, /* conn: the first request under way arrives */
     HAPPENS_REPLY,   /* conn: the first reply under way arrives */
@@ -104,7 +112,8 @@ enum happening_kind {
     HAPPENS_FAULT,
     HAPPENS_RESTART,   /* number: master */
     HAPPENS_FOREIGNER, /* number: which */
-    HAPPENS_LOOK       /* peace: look whether all is in order */
+    HAPPENS_LOOK,      /* peace: look whether all is in order */
+    HAPPENS_TOOL       /* see change.h */
 };
 
 struct happening {
@@ -200,6 +209,10 @@ struct token {
                                   not, */
     usec stored[MASTERS_MAX];  /* and as it last moved it for it */
     usec last_set;             /* true time: what sets it later was on its way for too long */
+    const struct list_kind *kind; /* its client's, if it was asked to move; NULL: it was not */
+    uint16_t left_by;     /* a bit for each client that it has moved away from, or not moved to */
+    uint16_t given_up_by; /* likewise: the move there was overtaken, */
+    usec given_up_at;     /* at that time, which is a true one */
 };
 
 /* ---- the world ------------------------------------------------------------------------ */
@@ -225,6 +238,7 @@ struct saying_made {
     uint32_t lease;
     usec term;
     usec said_until[MASTERS_MAX]; /* true time: each master has said so until then; 0: never */
+    uint32_t said_by;             /* the client that has said it last, from 1 on; 0: none has */
 };
 
 /* Each barrier is met at by one generation of users. */
@@ -293,7 +307,9 @@ struct wish {
 };
 
 /* A list of masters, and the numbers that go with it. */
-#define KINDS 2
+#define KINDS     2     /* that are drawn in each run with lists, */
+#define BETWEEN   KINDS /* and one that may meet both: see movers.h */
+#define KINDS_ALL (KINDS + 1)
 struct list_kind {
     unsigned masters, quorum, spare;
     uint8_t servers[MASTERS_MAX]; /* they ascend */
@@ -319,6 +335,60 @@ struct list_counts {
     uint64_t acquired; /* in those */
     uint64_t refused;  /* clients, each time */
     uint64_t beside[BESIDES];
+};
+
+/* The first list of masters is replaced by the second one; true time.  Bits and indices are those
+ * of masters. */
+enum change_stage { CHANGE_NONE, CHANGE_ENDS, CHANGE_TAKES_BACK, CHANGE_WAS_TAKEN_BACK };
+struct change {
+    struct chance chance;
+    enum change_stage stage;
+    unsigned least;     /* masters on which the list is over, and said by nobody */
+    usec takes_back_at; /* 0: it does not */
+    bool ends_again;    /* after that */
+    uint16_t visited;   /* of the list, in this round */
+    uint16_t counted;   /* likewise: it is over there, and nobody says it */
+    uint16_t shaky;     /* likewise: that may be so because the master has forgotten */
+    usec counted_at[MASTERS_MAX];
+    usec lost_at[MASTERS_MAX];    /* its end, with all connections; 0: never */
+    usec forgot_at[MASTERS_MAX];  /* who says it; 0: never */
+    usec over_until[MASTERS_MAX]; /* it was over there; 0: no such time */
+    usec opened_at;               /* the second list may be used; 0: not yet */
+};
+
+/* The last leases that were left behind under one of the lists. */
+#define LEFT_BEHIND 64
+struct left_behind {
+    const struct list_kind *kind;
+    uint8_t name;
+    unsigned client;
+    uint32_t lease;
+    usec until; /* true time, by the clock of its client */
+};
+
+/* Why the change of the list promised nothing. */
+enum unpromised {
+    UNPROMISED_LOST,  /* masters have lost the end */
+    UNPROMISED_CLOCK, /* a step of a clock made one forget who says the list */
+    UNPROMISED
+};
+
+struct change_counts {
+    uint64_t runs, opened;
+    uint64_t taken_back, ended_again; /* runs */
+    uint64_t refused;                 /* clients, as their list is over; each time */
+    uint64_t acquired[KINDS_ALL], left_behind[KINDS_ALL];
+    uint64_t late[UNPROMISED];    /* of the first list: held when the second one may be used */
+    uint64_t at_once[UNPROMISED]; /* held with one of the second list */
+};
+
+struct move_counts {
+    uint64_t runs, asked;
+    uint64_t moved[KINDS_ALL][KINDS_ALL]; /* from a client with that list to one with this list */
+    uint64_t again;                       /* moved before */
+    uint64_t not_moved;
+    uint64_t lost, released; /* meanwhile */
+    uint64_t dropped;        /* one of the clients, or the handle, was freed meanwhile */
 };
 
 struct world {
@@ -404,9 +474,16 @@ struct world {
     uint16_t ever_wrong; /* a bit for each master that was wrong at any time */
     uint32_t leases_made, processes;
 
-    struct list_kind kinds[KINDS];
+    struct list_kind kinds[KINDS_ALL];
     bool is_replaced; /* one master, in the second list */
     struct list_counts lists;
+    struct change change;
+    struct change_counts changes;
+    struct left_behind left_behind[LEFT_BEHIND];
+    unsigned left_behind_made;
+    bool moves; /* users move leases: see movers.h */
+    struct chance moving;
+    struct move_counts moved;
     unsigned sleepy; /* per mille of what users with lists do: the client sleeps for minutes */
 
     uint64_t streams; /* of bytes, made so far */
@@ -423,6 +500,8 @@ struct result {
     uint32_t faults, tokens;
     unsigned masters;
     struct list_counts lists;
+    struct change_counts changes;
+    struct move_counts moved;
 };
 
 void world_run(const struct options *options, struct result *result);

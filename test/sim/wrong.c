@@ -191,7 +191,7 @@ void wrong_end(struct world *w)
 
 bool wrong_pair_tolerated(const struct world *w, unsigned quorum, unsigned other)
 {
-    if (w->options.habit == HABIT_LISTS)
+    if (habit_has_lists(w->options.habit))
         return true; /* lists_exclude() knows */
     return w->wrong + w->masters + 1 <= quorum + other || w->options.wrong >= 0;
 }
@@ -210,7 +210,7 @@ bool wrong_may_break(const struct world *w, const char *rule)
     static const char *const plain[] = {"exclusion", "backing", "fence",   "stored",
                                         "turn",      "order",   "healing", NULL};
     static const char *const mixed[] = {"turn", "order", "healing", NULL};
-    if (w->options.habit == HABIT_LISTS)
+    if (habit_has_lists(w->options.habit))
         return lists_may_break(w, rule);
     if (wrong_pair_tolerated(w, wrong_quorum(w->masters, 0), wrong_quorum(w->masters, 0)))
         return false;

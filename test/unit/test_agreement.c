@@ -1,11 +1,12 @@
 /* Which clients of a fleet go on when their lists differ, by the words of masters.
- * rule: A4, A5, A6, A7, A8, A9, A11 */
+ * rule: A4, A5, A6, A7, A8, A9, A11, D1, D2, D3 */
 #include "core_world.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "masters/agreement.h"
+#include "masters/master_parts.h"
 
 #define HOUR MS(3600 * 1000)
 #define WEEK (168 * HOUR)
@@ -352,10 +353,6 @@ CASE_HERE(it_counts_at_once_that_a_master_has_answered)
     fake_advance(&fake, MS(10000));
     assert_int_equal(client(), GOES_ON);
     answer_hello(5);
-    assert_int_equal(client(), WAITS);
-    answer_hello(1);
-    known[6] = (struct known){MS(11000), MS(500), 0};
-    tell(1, '<', "12346", 0);
     assert_int_equal(client(), REFUSED);
 }
 
@@ -463,6 +460,22 @@ CASE_HERE(a_common_master_that_tells_nothing_is_for_us)
     assert_int_equal(client(), WAITS);
     tell_nothing(3);
     assert_int_equal(client(), GOES_ON);
+}
+
+static void answer_error(unsigned master)
+{
+    assert_int_equal(asked_first(master), REQUEST_AGREE);
+    fake_answer(&fake, master - 1, &(struct reply){.answer = ANSWER_ERROR});
+}
+
+/* Else two masters that refuse writes for a moment outweigh the third, and two hold at once. */
+CASE_HERE(an_error_of_a_common_master_is_not_for_us)
+{
+    begin_greeted(3, 0);
+    tell(3, '<', "12345", 0);
+    answer_error(1);
+    answer_error(2);
+    assert_int_equal(client(), REFUSED);
 }
 
 /* Their only server is our second one, as its run_id tells. */
@@ -667,6 +680,45 @@ CASE_HERE(a_promise_that_does_not_count_ends_the_acquire)
     assert_non_null(strstr(fake.trace.bytes, "differs"));
 }
 
+static void settle(void)
+{
+    assert_true(agreement_holds(&fake.engine, 1));
+    agreement_settle(&fake.engine);
+}
+
+/* Two lists name the same masters in other ways.  To judge is costly. */
+CASE_HERE(promises_are_not_judged_again_for_nothing)
+{
+    for (unsigned i = 1; i <= 5; i++)
+        known[i] = (struct known){MS(200000), MS(60000), 0};
+    by_host = true;
+    begin_later();
+    tell_all('<', "12345", 0);
+    fake_advance(&fake, MS(2) + 1);
+    acquire();
+    for (unsigned i = 5; i; i--) {
+        assert_false(agreement_is_sure(&fake.engine));
+        grant(i);
+    }
+    assert_true(agreement_is_sure(&fake.engine)); /* no answer can show more */
+    fake_advance(&fake, MS(8000));
+    answer_hello(1); /* but another process can */
+    assert_false(agreement_is_sure(&fake.engine));
+    settle();
+    assert_true(agreement_is_sure(&fake.engine));
+    fake_lose(&fake, 3, "reset");
+    assert_false(agreement_is_sure(&fake.engine));
+    settle();
+    assert_true(agreement_is_sure(&fake.engine));
+    fake_advance(&fake, MS(1000));
+    greet(4);
+    settle();
+    assert_false(agreement_is_sure(&fake.engine));
+    tell(4, '<', "12345", 0);
+    settle();
+    assert_false(agreement_is_sure(&fake.engine)); /* this word is new */
+}
+
 /* ---- a master that is yet to be heard ---------------------------------------------------- */
 
 /* A quorum has granted, and tells of {1, 2, 3, 4, 6}; 5 is being connected to for the first time.
@@ -680,6 +732,7 @@ static struct actor *acquire_without_5(char place)
     for (unsigned i = 1; i <= 4; i++)
         tell(i, place, "12346", 0);
     assert_int_equal(client(), GOES_ON);
+    fake_advance(&fake, MS(2) + 1);
     struct actor *actor = acquire();
     for (unsigned i = 1; i <= 4; i++)
         grant(i);
@@ -691,10 +744,20 @@ CASE_HERE(a_quorum_waits_for_a_master_that_may_refuse_the_list)
     both_are_old();
     struct actor *actor = acquire_without_5('<');
     assert_false(actor->acquired);
-    greet(5);
-    assert_false(actor->acquired || actor->ended);
     fake.silent = false;
-    tell(5, '<', "12346", 0);
+    greet(5);
+    assert_int_equal(client(), REFUSED);
+    assert_true(actor->ended && !actor->acquired);
+}
+
+/* It grants nothing, so the lease waits for no answer of it. */
+CASE_HERE(nor_does_one_that_abstains_let_it_pass)
+{
+    both_are_old();
+    struct actor *actor = acquire_without_5('<');
+    fake.masters[4].quarantined = fake.now + MS(60000);
+    fake.silent = false;
+    greet(5);
     assert_int_equal(client(), REFUSED);
     assert_true(actor->ended && !actor->acquired);
 }
@@ -738,6 +801,14 @@ CASE_HERE(it_waits_for_no_master_that_decides_nothing)
     assert_true(actor->acquired);
     core_tear_down(NULL);
     known[6] = (struct known){0, 0, 0}; /* it may have followed 5 a moment ago */
+    actor = acquire_without_5('<');
+    assert_true(actor->acquired);
+    core_tear_down(NULL);
+    known[6] = (struct known){MS(400000), MS(170000), 0};
+    actor = acquire_without_5('<');
+    assert_false(actor->acquired);
+    core_tear_down(NULL);
+    known[6].until = MS(180000); /* it is down, and 5 may have followed it */
     actor = acquire_without_5('<');
     assert_true(actor->acquired);
 }
@@ -803,6 +874,15 @@ CASE_HERE(the_others_have_gone)
     assert_int_equal(client(), GOES_ON);
 }
 
+/* Not only in its first minute. */
+CASE_HERE(a_refused_client_looks_again_soon)
+{
+    begin_refused();
+    tell_all('<', "12345", 0);
+    fake_advance(&fake, MS(10000));
+    answer_hello(1);
+}
+
 /* With the connection goes the word that was against us. */
 CASE_HERE(a_connection_ends_that_told_of_them)
 {
@@ -853,18 +933,189 @@ CASE_HERE(a_lease_that_is_kept_keeps_its_list)
     assert_int_not_equal(fake.engine.agree.says, -1);
 }
 
+/* ---- a list that is over ------------------------------------------------------------------ */
+
+static void tell_over(unsigned master, const char *successor)
+{
+    used = 0;
+    put("1700000000000000 over %s\n", successor);
+    answer_word(master);
+}
+
+static bool is_followed_by(const char *list)
+{
+    struct slice successor;
+    return agreement_successor(&fake.engine, &successor) &&
+           slices_are_same(successor, slice_of(list));
+}
+
+/* As long as the others are a quorum, theirs alone count. */
+CASE_HERE(an_ended_list_is_refused_by_all_but_less_than_a_quorum)
+{
+    begin_greeted(5, 0);
+    tell_over(1, "a:1");
+    tell_over(2, "a:1");
+    tell_nothing_from(3, 5);
+    assert_int_equal(client(), GOES_ON);
+    assert_false(agreement_holds(&fake.engine, 0));
+    assert_true(agreement_holds(&fake.engine, 2));
+    assert_false(is_followed_by("a:1"));
+    master_agree(&fake.engine, 2, false);
+    tell_over(3, "a:1");
+    assert_int_equal(client(), REFUSED);
+    assert_true(is_followed_by("a:1"));
+}
+
+/* One liar may say so of each list. */
+CASE_HERE(one_who_may_be_wrong_ends_no_list)
+{
+    begin_greeted(5, 1);
+    tell_over(1, "a:1");
+    tell_nothing_from(2, 5);
+    assert_int_equal(client(), GOES_ON);
+}
+
+/* A master that has ended our list is no witness whose word may still come. */
+CASE_HERE(nobody_waits_for_the_word_of_a_master_that_ended_ours)
+{
+    begin_greeted(3, 0);
+    tell_over(1, "a:1");
+    tell(2, '<', "12345", 0);
+    assert_int_equal(client(), REFUSED); /* master 3 alone cannot change that */
+    assert_false(is_followed_by("a:1")); /* it is refused by the other list */
+}
+
+/* A master that has said so is not asked again at each request. */
+CASE_HERE(a_word_of_the_end_is_asked_for_no_sooner)
+{
+    begin_greeted(5, 0);
+    tell_over(1, "a:1");
+    tell_nothing_from(2, 5);
+    assert_false(agreement_is_due(&fake.engine));
+    fake.engine.now = fake.now += MS(76000);
+    assert_true(agreement_is_due(&fake.engine));
+}
+
+/* Our list may be used again, if a tool has taken the end back. */
+CASE_HERE(a_master_that_ended_our_list_is_looked_at_sooner)
+{
+    begin_greeted(5, 0);
+    for (unsigned looks = 0; looks < 2; looks++) {
+        tell_over(1, "a:1");
+        for (unsigned i = 2; i <= 5 && fake.masters[i - 1].count; i++)
+            tell_nothing(i);
+        fake_advance(&fake, MS(10000));
+        for (unsigned i = 1; i <= 5 && fake.masters[i - 1].count; i++)
+            answer_hello(i);
+    }
+    assert_int_equal(asked_first(1), REQUEST_AGREE);
+    assert_int_equal(fake.masters[1].count, 0);
+}
+
+/* Its word counted until then. */
+CASE_HERE(a_promise_does_not_count_from_the_word_of_the_end_on)
+{
+    begin_alone();
+    assert_true(agreement_holds(&fake.engine, 0));
+    master_agree(&fake.engine, 0, false);
+    tell_over(1, "a:1");
+    assert_false(agreement_holds(&fake.engine, 0));
+    assert_true(agreement_holds(&fake.engine, 1));
+}
+
+static void begin_ended(void)
+{
+    begin_greeted(3, 0);
+    for (unsigned i = 1; i <= 3; i++)
+        tell_over(i, i == 2 ? "a:1,b:1" : "");
+    fake_advance(&fake, MS(10000));
+    for (unsigned i = 1; i <= 3; i++)
+        answer_hello(i);
+}
+
+CASE_HERE(a_client_of_an_ended_list_takes_it_back)
+{
+    begin_ended();
+    assert_int_equal(client(), REFUSED);
+    assert_true(is_followed_by("a:1,b:1")); /* by one that names it */
+    assert_int_equal(fake.engine.agree.says, SAYS_NO_MORE);
+}
+
+/* The tool that ended it takes that back. */
+CASE_HERE(an_end_that_is_taken_back)
+{
+    struct slice successor;
+    begin_ended();
+    tell_nothing(1);
+    assert_int_equal(client(), REFUSED);
+    tell_nothing(2);
+    assert_int_equal(client(), WAITS);
+    assert_int_equal(fake.engine.agree.says, SAYS_OURS);
+    assert_false(agreement_successor(&fake.engine, &successor));
+    tell_nothing(3); /* this was asked before */
+    tell_nothing_from(1, 3);
+    assert_int_equal(client(), GOES_ON);
+}
+
+static void one_ends_ours_and_tells_another(void)
+{
+    used = 0;
+    put("1700000000000000 over a:1\n");
+    put_list('<', "12345", 0);
+    answer_word(1);
+    tell_nothing_from(2, 3);
+}
+
+/* Such a master is no witness of other lists. */
+CASE_HERE(other_lists_are_nothing_to_an_ended_one)
+{
+    begin_greeted(3, 0);
+    one_ends_ours_and_tells_another();
+    assert_int_equal(client(), GOES_ON);
+    assert_false(fake.engine.in_question);
+}
+
+/* Another process, or another network, may be behind the next one. */
+CASE_HERE(the_end_is_forgotten_with_the_connection)
+{
+    begin_ended();
+    fake_lose(&fake, 0, "reset");
+    assert_int_equal(client(), REFUSED);
+    fake_lose(&fake, 1, "reset");
+    assert_int_not_equal(client(), REFUSED);
+}
+
 /* ---- who only looks --------------------------------------------------------------------- */
 
-static void begin_looking(void)
+static void begin_looking_at(const char *fleet)
 {
     struct engine_config config = config_of(3, 0);
     config.looks_only = true;
+    config.fleet = fleet;
     fake_init(&fake);
     fake.silent = true;
     for (unsigned i = 0; i < 3; i++)
         fake.masters[i].uptime_s = 3600;
     assert_true(fake_start(&fake, &config));
     greet_all();
+}
+
+static void begin_looking(void)
+{
+    begin_looking_at("fleet");
+}
+
+/* People watch it. */
+CASE_HERE(who_looks_asks_again_soon)
+{
+    begin_looking();
+    tell_nothing_from(1, 3);
+    fake_advance(&fake, MS(5000));
+    answer_hello(1);
+    core_tear_down(NULL);
+    begin_looking_at(NULL); /* at locks alone */
+    fake_advance(&fake, MS(5000));
+    assert_int_equal(fake.masters[0].count, 0);
 }
 
 CASE_HERE(who_looks_says_nothing)
@@ -880,6 +1131,36 @@ CASE_HERE(who_looks_says_nothing)
     fake_step(&fake, &(struct event){.kind = EVENT_CLOSE});
     fake.closing = true;
     assert_int_equal(fake.engine.agree.says, 0);
+}
+
+/* It sees the lists of others, and whether its own is over. */
+CASE_HERE(who_looks_may_end_a_list)
+{
+    struct list_in_use found[LISTS_IN_USE_MOST];
+    begin_looking();
+    one_ends_ours_and_tells_another();
+    assert_int_equal(client(), GOES_ON);
+    assert_int_equal(agreement_lists(&fake.engine, found), 1);
+    assert_true(engine_master(&fake.engine, 0).ended_ours);
+    assert_true(slices_are_same(engine_master(&fake.engine, 0).successor, slice_of("a:1")));
+    assert_false(engine_master(&fake.engine, 1).ended_ours);
+    engine_end_list(&fake.engine, "b:1");
+    assert_int_equal(agreement_say(&fake.engine, 0)->says, SAYS_OVER);
+    assert_string_equal(fake.engine.agree.successor, "b:1");
+    engine_end_list(&fake.engine, "");
+    assert_int_equal(agreement_say(&fake.engine, 0)->says, SAYS_NOT_OVER);
+}
+
+/* Its process may have stood still.  The lists of that word are gone, which must not look as if no
+ * client said one. */
+CASE_HERE(who_looks_believes_no_old_word)
+{
+    begin_looking();
+    tell_all('<', "12345", 0);
+    fake.engine.now = fake.now += MS(119000);
+    assert_true(engine_master(&fake.engine, 0).remembers);
+    fake.engine.now = fake.now += MS(2000);
+    assert_false(engine_master(&fake.engine, 0).remembers);
 }
 
 /* Two lists of others: told both by these masters, of which the rest tells nothing. */
@@ -972,6 +1253,66 @@ CASE_HERE(who_looks_adds_up_what_masters_tell)
     assert_int_equal(found[0].unsafe, 2);
 }
 
+/* Each of three masters tells eight lists of its own. */
+CASE_HERE(no_more_lists_are_shown_than_there_is_room_for)
+{
+    struct list_in_use found[LISTS_IN_USE_MOST + 1] = {0};
+    begin_looking();
+    for (unsigned i = 1; i <= 3; i++) {
+        open_word();
+        for (unsigned j = 1; j <= 8; j++)
+            put("< 9000000 1000000 1 1 0 %u 1 web\n0 0 - 10.0.0.1:1\n", 1000 * (8 * i + j));
+        answer_word(i);
+    }
+    assert_int_equal(agreement_lists(&fake.engine, found), LISTS_IN_USE_MOST);
+    assert_int_equal(found[LISTS_IN_USE_MOST].told, 0);
+}
+
+/* The label is that of the last saying, whoever tells it. */
+CASE_HERE(who_looks_sees_the_last_label)
+{
+    struct list_in_use found[LISTS_IN_USE_MOST];
+    begin_looking();
+    for (unsigned i = 1; i <= 3; i++) {
+        open_word();
+        put("< 9000000 %u000000 1 1 0 30000 1 label-%u\n", i == 2 ? 1 : 5, i);
+        put_process(1);
+        answer_word(i);
+    }
+    assert_int_equal(agreement_lists(&fake.engine, found), 1);
+    assert_true(slices_are_same(found[0].list.label, slice_of("label-2")));
+}
+
+/* With a spare vote two masters must tell of each. */
+CASE_WITH(one_who_may_lie_shows_no_lists_that_may_not_meet, know_nothing, know_nothing)
+{
+    struct list_in_use found[LISTS_IN_USE_MOST];
+    for (unsigned tellers = 1; tellers <= 3; tellers++) { /* of the first list */
+        begin_looking();
+        for (unsigned i = 1; i <= 3; i++)
+            tell(i, '<', i <= tellers ? "12345" : "123456789", 1);
+        assert_int_equal(agreement_lists(&fake.engine, found), tellers < 3 ? 2 : 1);
+        assert_int_equal(found[0].unsafe, 0);
+        core_tear_down(NULL);
+    }
+}
+
+/* Of three lists the first and the last one may meet. */
+CASE_HERE(who_looks_compares_each_two_lists)
+{
+    struct list_in_use found[LISTS_IN_USE_MOST];
+    begin_looking();
+    open_word();
+    put_list('<', "12345", 0);
+    put_list('<', "123", 0);
+    put_list('<', "123456", 0);
+    answer_word(1);
+    assert_int_equal(agreement_lists(&fake.engine, found), 3);
+    assert_int_equal(found[0].unsafe, 2);
+    assert_int_equal(found[1].unsafe, 5);
+    assert_int_equal(found[2].unsafe, 2);
+}
+
 /* Our own counts, too, once a master remembers it. */
 CASE_HERE(a_client_counts_its_own_list)
 {
@@ -983,6 +1324,24 @@ CASE_HERE(a_client_counts_its_own_list)
     assert_int_equal(agreement_count(&fake.engine), 1);
     tell(3, '>', "1234", 0);
     assert_int_equal(agreement_count(&fake.engine), 2);
+}
+
+CASE_HERE(a_client_counts_its_own_list_once)
+{
+    begin_greeted(3, 0);
+    open_word();
+    put_list('=', "123", 0);
+    put_list('>', "1234", 0);
+    answer_word(1);
+    assert_int_equal(agreement_count(&fake.engine), 2);
+}
+
+CASE_HERE(words_that_are_over_tell_of_no_list)
+{
+    begin_alone();
+    assert_int_equal(agreement_count(&fake.engine), 1);
+    fake.engine.now = fake.now += MS(120001);
+    assert_int_equal(agreement_count(&fake.engine), 0);
 }
 
 PROGRAM_OF_CASES(NULL, NULL)

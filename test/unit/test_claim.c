@@ -114,6 +114,26 @@ CORE_TEST(test_too_many_in_flight_are_never_absent)
     assert_null(fake.engine.abandoned);
 }
 
+/* Another client may ask a master for it that has refused it. */
+CORE_TEST(test_is_given_back_everywhere_if_it_was_to_move)
+{
+    struct terms terms = {.ttl = TTL, .margin = MS(500)};
+    struct actor *actor = core_ask("A", "job", &terms, EVENT_ACQUIRE);
+    const struct claim *claim = actor->core.claim;
+    answer(0, ANSWER_YES);
+    answer(1, ANSWER_YES);
+    answer(2, ANSWER_HELD);
+    assert_true(actor->acquired);
+    assert_int_equal(claim->at[2].presence, ABSENT);
+    lease_begin_move(&fake.engine, &actor->core);
+    assert_int_equal(claim->at[0].presence, PRESENT);
+    assert_int_equal(claim->at[2].presence, UNSURE);
+    fake_call(&fake, actor, EVENT_RELEASE, 0);
+    assert_int_equal(engine_owed(&fake.engine), 3);
+    answer_all(ANSWER_YES);
+    assert_null(fake.engine.abandoned);
+}
+
 static bool is_all_shared(const char *names, enum lease_mode mode)
 {
     struct terms terms = {.ttl = TTL, .margin = MS(500)};

@@ -271,8 +271,9 @@ TEST(a_whole_login_comes_before_hello)
 TEST(a_whole_hello_brings_all_scripts)
 {
     struct request hello = hello_request(REQUEST_HELLO);
-    struct credentials login = {"ann", "p w", 12, "redlock"};
+    struct credentials login = {"ann", "p w", 1, "redlock"};
     hello.whole = true;
+    hello.terms.other_ago = 20000;
     assert_int_equal(command_write(&written, &hello, &login, steps), STEPS_MAX);
     assert_int_equal(steps[3], STEP_CLIENT_ID);
     for (unsigned i = 4; i < STEPS_MAX - 1; i++)
@@ -281,7 +282,15 @@ TEST(a_whole_hello_brings_all_scripts)
     written.length = 0;
     assert_int_equal(command_write(&written, &hello, NULL, steps), SCRIPTS_LOADED + 1);
     expect_scripts();
-    EXPECT("EVAL", SCRIPT_HELLO_TEXT, HELLO_ARGUMENTS, "0", "0", "60000000");
+    EXPECT("EVAL", SCRIPT_HELLO_TEXT, HELLO_ARGUMENTS, "0", "20000", "60000000");
+}
+
+TEST(no_time_is_an_adoption)
+{
+    struct request hello = hello_request(REQUEST_HELLO);
+    hello.terms.other_ago = 1;
+    command_write(&written, &hello, NULL, steps);
+    EXPECT("EVALSHA", SCRIPT_HELLO_SHA1, HELLO_ARGUMENTS, "0", "0", "60000000");
 }
 
 TEST(auth_with_a_password_or_a_user_only)
@@ -311,6 +320,13 @@ TEST(names_may_hold_any_bytes)
     assert_memory_equal(written.data + written.length - 13, "$7\r\np:\0\r\n$\xff\r\n", 13);
 }
 
+TEST(a_look_may_want_one_token)
+{
+    struct request request = request_of(REQUEST_PEEK, jobs);
+    request.tokens_told = 1;
+    WRITES(request, "EVALSHA", SCRIPT_PEEK_SHA1, "1", "jobs", "1");
+}
+
 /* ---- Slots ---- */
 
 TEST(a_slot_has_scripts_of_its_own)
@@ -319,8 +335,8 @@ TEST(a_slot_has_scripts_of_its_own)
     struct request grant = request_of(REQUEST_GRANT, names);
     grant.grant.proposal = 7;
     grant.grant.permits = 16;
-    WRITES_BOTH(grant, SCRIPT_GRANT_SLOT, "2", SLOT, "redlock:clock", TOKEN, "30000", "7",
-                "60000000", "16");
+    WRITES_BOTH(grant, SCRIPT_GRANT_SLOT, "2", SLOT, "redlock:clock", "60000000", TOKEN, "30000",
+                "7", "16");
     struct request place = request_of(REQUEST_QUEUE, names);
     place.queue.ticket = 9;
     place.queue.permits = PERMITS_MOST;
@@ -330,8 +346,12 @@ TEST(a_slot_has_scripts_of_its_own)
     WRITES(release, "EVALSHA", SCRIPT_RELEASE_SLOT_SHA1, "1", SLOT, TOKEN);
     struct request renew = request_of(REQUEST_RENEW, names);
     WRITES(renew, "EVALSHA", SCRIPT_RENEW_SLOT_SHA1, "1", SLOT, TOKEN, "30000", "0", "0");
-    assert_false(command_may_batch(&grant) || command_may_batch(&release) ||
-                 command_may_batch(&renew));
+    assert_false(command_may_batch(&place));
+    grant.whole = false;
+    grant.grant.permits = 256;
+    assert_true(command_may_batch(&grant));
+    grant.grant.permits = 257;
+    assert_false(command_may_batch(&grant));
 }
 
 /* ---- Requests of tasks ---- */
@@ -369,17 +389,9 @@ TEST(a_survey_goes_on_from_its_cursor)
 
 TEST(a_script_is_known_by_its_hash)
 {
-    assert_string_equal(eval_text(SCRIPT_PEEK_SHA1), SCRIPT_PEEK_TEXT);
-    assert_string_equal(eval_text(SCRIPT_HELLO_SHA1), SCRIPT_HELLO_TEXT);
-    assert_string_equal(eval_text(SCRIPT_ANNOUNCE_SHA1), SCRIPT_ANNOUNCE_TEXT);
-    assert_string_equal(eval_text(SCRIPT_UNSAY_SHA1), SCRIPT_UNSAY_TEXT);
-    assert_string_equal(eval_text(SCRIPT_OBSERVE_SHA1), SCRIPT_OBSERVE_TEXT);
-    assert_string_equal(eval_text(SCRIPT_ARRIVE_SHA1), SCRIPT_ARRIVE_TEXT);
-    assert_string_equal(eval_text(SCRIPT_DEPART_SHA1), SCRIPT_DEPART_TEXT);
-    assert_string_equal(eval_text(SCRIPT_TALLY_SHA1), SCRIPT_TALLY_TEXT);
-    assert_string_equal(eval_text(SCRIPT_MEND_SHA1), SCRIPT_MEND_TEXT);
-    assert_string_equal(eval_text(SCRIPT_DROP_SHA1), SCRIPT_DROP_TEXT);
-    assert_string_equal(eval_text(SCRIPT_SURVEY_SHA1), SCRIPT_SURVEY_TEXT);
+#define ROW(kind, name) assert_string_equal(eval_text(SCRIPT_##kind##_SHA1), SCRIPT_##kind##_TEXT);
+    ALL_SCRIPTS
+#undef ROW
     assert_null(eval_text("0123456789012345678901234567890123456789"));
 }
 
@@ -473,18 +485,44 @@ TEST(the_largest_requests_fit_their_room)
         slices[i] = (struct slice){bytes, sizeof bytes};
     struct names *names =
         keep(names_new(&unit_memory, (struct slice){"", 0}, slices, COUNT(slices)));
-    for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++) {
-        if (kind == REQUEST_GRANT)
-            names_set_shared(names, 0);
-        struct request request = request_of((enum request_kind)kind, names);
-        request.ttl_ms = INT64_MIN;
-        request.channel = channel;
-        fill_to_the_brim(&request, (struct slice){bytes, sizeof bytes}, run);
-        write_one(&request);
-        request.whole = true;
-        write_one(&request);
-    }
+    struct names *const both[] = {names, NAMES("")}; /* one leaves no room to spare */
+    for (int kind = REQUEST_ACQUIRE; kind < REQUEST_KINDS; kind++)
+        for (unsigned i = 0; i < COUNT(both); i++) {
+            if (kind == REQUEST_GRANT)
+                names_set_shared(both[i], 0);
+            struct request request = request_of((enum request_kind)kind, both[i]);
+            request.ttl_ms = INT64_MIN;
+            request.channel = channel;
+            fill_to_the_brim(&request, (struct slice){bytes, sizeof bytes}, run);
+            write_one(&request);
+            request.whole = true;
+            write_one(&request);
+        }
     assert_true(written.length > (size_t)11 * 64 * sizeof bytes);
+}
+
+TEST(the_longest_list_fits_its_room)
+{
+    struct engine_config config = {.masters = MASTERS_MAX, .channel = "", .label = ""};
+    struct agree_request agree = {.config = &config};
+    static char address[5000], run[RUN_ID_MAX + 1];
+    memset(address, 'a', sizeof address - 1);
+    memset(run, 'r', RUN_ID_MAX);
+    config.fleet = address;
+    for (unsigned i = 0; i < MASTERS_MAX; i++) {
+        config.addresses[i] = address;
+        agree.run_ids[i] = run;
+    }
+    write_one(&(struct request){.tag = {.kind = REQUEST_AGREE}, .agree = &agree});
+    assert_true(written.length > (MASTERS_MAX + 1) * (sizeof address - 1));
+    agree.says = SAYS_OVER;
+    agree.successor = address;
+    write_one(&(struct request){.tag = {.kind = REQUEST_AGREE}, .agree = &agree});
+    assert_true(written.length > (MASTERS_MAX + 2) * (sizeof address - 1));
+    for (unsigned i = 0; i < MASTERS_MAX; i++)
+        config.addresses[i] = "";
+    agree.says = SAYS_NOTHING;
+    write_one(&(struct request){.tag = {.kind = REQUEST_AGREE}, .agree = &agree});
 }
 
 TEST(extreme_numbers_fit_their_room)
@@ -503,7 +541,7 @@ TEST(the_longest_login_fits_its_room)
     memset(password, 'p', sizeof password - 1);
     memset(name, 'n', sizeof name - 1);
     struct request hello = hello_request(REQUEST_HELLO);
-    hello.terms = (struct quarantine_terms){INT64_MIN, INT64_MIN, INT64_MIN, true};
+    hello.terms = (struct quarantine_terms){INT64_MIN, INT64_MIN, INT64_MIN, true, INT64_MIN};
     command_write(&written, &hello, &(struct credentials){user, password, INT32_MAX, name}, steps);
     assert_true(written.length > 15000);
 }
@@ -536,6 +574,7 @@ TEST(renewals_share_a_command)
     requests[1].ttl_ms = 500;
     requests[1].renew.heal = true;
     requests[1].renew.not_after = 1785000000123456;
+    assert_true(command_may_batch(&requests[1]));
     WRITES_EACH(requests, SCRIPT_RENEW_EACH, "2", "a", "bb", TOKEN, "30000", "0", "0", TOKEN, "500",
                 "1", "1785000000123456");
 }
@@ -546,8 +585,31 @@ TEST(grants_share_a_command)
                                  request_of(REQUEST_GRANT, NAMES("bb"))};
     requests[1].ttl_ms = 500;
     requests[1].grant.proposal = 1785000000123456;
-    WRITES_EACH(requests, SCRIPT_GRANT_EACH, "3", "a", "bb", "redlock:clock", "60000000", TOKEN,
-                "30000", "0", TOKEN, "500", "1785000000123456");
+    WRITES_EACH(requests, SCRIPT_GRANT_EACH, "3", "a", "bb", "redlock:clock", "60000000", "30000",
+                "0", TOKEN, "500", "1785000000123456", TOKEN);
+}
+
+TEST(grants_that_are_alike_say_so_once)
+{
+    struct request requests[] = {request_of(REQUEST_GRANT, NAMES("a")),
+                                 request_of(REQUEST_GRANT, NAMES("bb"))};
+    WRITES_EACH(requests, SCRIPT_GRANT_EACH, "3", "a", "bb", "redlock:clock", "60000000", "30000",
+                "0", TOKEN, TOKEN);
+    requests[0].grant.proposal = 7;
+    requests[1].grant.proposal = 8;
+    WRITES_EACH(requests, SCRIPT_GRANT_EACH, "3", "a", "bb", "redlock:clock", "60000000", "30000",
+                "7", TOKEN, TOKEN);
+    static const usec others[] = {0, 7, 9};
+    for (unsigned i = 0; i < COUNT(others); i++) {
+        char text[] = {(char)('0' + others[i]), '\0'};
+        requests[1].grant.proposal = others[i];
+        WRITES_EACH(requests, SCRIPT_GRANT_EACH, "3", "a", "bb", "redlock:clock", "60000000",
+                    "30000", "7", TOKEN, "30000", text, TOKEN);
+    }
+    requests[1].grant.proposal = 8;
+    requests[1].ttl_ms = 500;
+    WRITES_EACH(requests, SCRIPT_GRANT_EACH, "3", "a", "bb", "redlock:clock", "60000000", "30000",
+                "7", TOKEN, "500", "8", TOKEN);
 }
 
 TEST(grants_and_renewals_of_shared_names_have_scripts_of_their_own)
@@ -561,10 +623,42 @@ TEST(grants_and_renewals_of_shared_names_have_scripts_of_their_own)
     command_write_each(&written, renewals, 2, true);
     command_write_each(&written, releases, 2, false);
     EXPECT("EVALSHA", SCRIPT_GRANT_SHARED_EACH_SHA1, "3", "a", "bb", "redlock:clock", "60000000",
-           TOKEN, "30000", "0", TOKEN, "30000", "0");
+           "30000", "0", TOKEN, TOKEN);
     EXPECT("EVAL", SCRIPT_RENEW_SHARED_EACH_TEXT, "2", "a", "bb", TOKEN, "30000", "0", "0", TOKEN,
            "30000", "0", "0");
     EXPECT("EVALSHA", SCRIPT_RELEASE_EACH_SHA1, "2", "a", "bb", TOKEN, TOKEN);
+}
+
+TEST(requests_for_slots_share_a_command)
+{
+    struct names *names = slot_12();
+    struct request grants[] = {request_of(REQUEST_GRANT, names), request_of(REQUEST_GRANT, names)};
+    grants[0].grant = (struct grant_request){7, 16};
+    grants[1].grant = (struct grant_request){0, PERMITS_MOST};
+    WRITES_EACH(grants, SCRIPT_GRANT_SLOT, "3", SLOT, SLOT, "redlock:clock", "60000000", TOKEN,
+                "30000", "7", "16", TOKEN, "30000", "0", "1024");
+    struct request releases[] = {request_of(REQUEST_RELEASE, names),
+                                 request_of(REQUEST_RELEASE, names)};
+    WRITES_EACH(releases, SCRIPT_RELEASE_SLOT, "2", SLOT, SLOT, TOKEN, TOKEN);
+    struct request renewals[] = {request_of(REQUEST_RENEW, names),
+                                 request_of(REQUEST_RENEW, names)};
+    WRITES_EACH(renewals, SCRIPT_RENEW_SLOT, "2", SLOT, SLOT, TOKEN, "30000", "0", "0", TOKEN,
+                "30000", "0", "0");
+}
+
+TEST(a_batch_is_about_slots_or_about_none)
+{
+    struct names *names = slot_12();
+    static const enum request_kind kinds[] = {REQUEST_GRANT, REQUEST_RENEW, REQUEST_RELEASE};
+    for (unsigned i = 0; i < COUNT(kinds); i++) {
+        struct request slot = request_of(kinds[i], names), name = request_of(kinds[i], jobs);
+        assert_true(command_may_batch(&slot));
+        assert_false(command_joins(&name, 1, &slot) || command_joins(&slot, 1, &name));
+        assert_true(command_joins(&slot, BATCH_OF_SLOTS_MAX - 1, &slot));
+        assert_false(command_joins(&slot, BATCH_OF_SLOTS_MAX, &slot));
+        assert_true(command_joins(&name, BATCH_MAX - 1, &name));
+        assert_false(command_joins(&name, BATCH_MAX, &name));
+    }
 }
 
 TEST(a_batch_is_of_one_kind_and_of_one_mode)
@@ -574,12 +668,12 @@ TEST(a_batch_is_of_one_kind_and_of_one_mode)
         struct request one = request_of((enum request_kind)kind, jobs);
         struct request other = request_of((enum request_kind)kind, shared);
         bool has_modes = kind == REQUEST_GRANT || kind == REQUEST_RENEW;
-        assert_true(command_is_like(&one, &one));
-        assert_true(command_is_like(&other, &other));
-        assert_true(command_is_like(&one, &other) == !has_modes);
-        assert_true(command_is_like(&other, &one) == !has_modes);
+        assert_true(command_joins(&one, 1, &one));
+        assert_true(command_joins(&other, 1, &other));
+        assert_true(command_joins(&one, 1, &other) == !has_modes);
+        assert_true(command_joins(&other, 1, &one) == !has_modes);
         other.tag.kind = REQUEST_PEEK;
-        assert_false(command_is_like(&one, &other));
+        assert_false(command_joins(&one, 1, &other));
     }
 }
 
@@ -628,8 +722,12 @@ TEST(the_largest_batches_fit_their_room)
 TEST(memory_out_is_told_by_the_buffer)
 {
     struct request request = request_of(REQUEST_RELEASE, jobs);
+    struct request hello = hello_request(REQUEST_HELLO);
     memory_is_out = true;
     write_one(&request);
+    assert_true(written.failed);
+    written.failed = false;
+    command_write(&written, &hello, &(struct credentials){.password = "pw"}, steps);
     assert_true(written.failed);
     written.failed = false;
     command_write_each(&written, (struct request[]){request, request}, 2, false);

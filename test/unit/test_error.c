@@ -68,7 +68,9 @@ CASE(test_votes_and_events)
     assert_string_equal(redlock_event_name(REDLOCK_RELEASED), "released");
     assert_string_equal(redlock_event_name(REDLOCK_CHANGED), "changed");
     assert_string_equal(redlock_event_name(REDLOCK_ANNOUNCED), "announced");
-    assert_string_equal(redlock_event_name(REDLOCK_ANNOUNCED + 1), "unknown");
+    assert_string_equal(redlock_event_name(REDLOCK_MOVED), "moved");
+    assert_string_equal(redlock_event_name(REDLOCK_NOT_MOVED), "not moved");
+    assert_string_equal(redlock_event_name(REDLOCK_NOT_MOVED + 1), "unknown");
 }
 
 CASE(test_version)

@@ -48,6 +48,30 @@ CASE(test_prefix_before_each)
     assert_int_equal(pool.bytes, 0);
 }
 
+static void *take_nothing(void *pool, size_t size)
+{
+    (void)pool, (void)size;
+    return NULL;
+}
+
+CASE(test_a_copy_is_its_own)
+{
+    struct pool pool = {0};
+    struct memory memory = {take, give, &pool}, none = {take_nothing, give, &pool};
+    struct names *names = slot_new(&unit_memory, (struct slice){"name", 4}, 7);
+    names_set_shared(names, 0);
+    names_share(names);
+    assert_null(names_copy(&none, names));
+    struct names *copy = names_copy(&memory, names);
+    assert_true(names_are_same(copy, names) && names_is_shared(copy, 0));
+    assert_int_equal(slot_number(copy), 7);
+    names_drop(&memory, copy);
+    assert_int_equal(pool.blocks, 0);
+    assert_int_equal(pool.bytes, 0);
+    names_drop(&unit_memory, names);
+    names_drop(&unit_memory, names);
+}
+
 CASE(test_a_mode_for_each_name)
 {
     struct slice slices[] = {{"job", 3}, {"", 0}, {"x", 1}};

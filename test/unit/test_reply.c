@@ -96,20 +96,6 @@ TEST(renew)
     assert_true(reply.master_time == 1785000000123456);
 }
 
-TEST(release)
-{
-    answers(REQUEST_RELEASE, "1", ANSWER_YES);
-    answers(REQUEST_RELEASE, "0", ANSWER_ABSENT);
-    answers(REQUEST_RELEASE, "-1", ANSWER_HELD);
-}
-
-TEST(peek)
-{
-    answers(REQUEST_PEEK, "nil", ANSWER_ABSENT);
-    answers(REQUEST_PEEK, "['me' 1500 0 '']", ANSWER_HELD);
-    assert_string_equal(reply.peek.value.bytes, "me");
-}
-
 TEST(peek_tells_value_and_time)
 {
     const char bytes[] = "*4\r\n$5\r\na\0b\r\n\r\n:1500\r\n:2\r\n$3\r\nx\ny\r\n";
@@ -126,6 +112,7 @@ TEST(peek_tells_value_and_time)
     assert_int_equal(reply.peek.waiters.length, 3);
     assert_string_equal(reply.peek.waiters.bytes, "x\ny");
 
+    answers(REQUEST_PEEK, "nil", ANSWER_ABSENT);
     answers(REQUEST_PEEK, "['x' -1 0 '']", ANSWER_HELD);
     assert_int_equal(reply.peek.remaining_ms, -2);
     answers(REQUEST_PEEK, "['x' -2 0 '']", ANSWER_HELD);
@@ -152,13 +139,6 @@ TEST(peek_tells_how_many_share)
     refuses(REQUEST_PEEK,
             "['me' 1 0 '' -1 ''] | ['me' 1 0 '' 2147483648 ''] | ['me' 1 0 '' '1' ''] | "
             "['me' 1 0 '' nil ''] | ['me' 1 0 '' 1 1]");
-}
-
-TEST(killed_or_gone_already)
-{
-    answers(REQUEST_KILL, "1", ANSWER_YES);
-    answers(REQUEST_KILL, "0", ANSWER_YES);
-    assert_false(reads(REQUEST_KILL, "+OK"));
 }
 
 TEST(a_grant_tells_the_clock)
@@ -196,11 +176,11 @@ TEST(a_place_in_the_queue)
 
 TEST(a_refused_slot_tells_others)
 {
-    answers(REQUEST_GRANT, "[-1 1785000000123457 1023 0]", ANSWER_HELD);
+    answers(REQUEST_GRANT, "['1785000000123457 0 1023']", ANSWER_HELD);
     assert_true(reply.clock == 1785000000123457);
     assert_int_equal(reply.grant.free_slot, 1023);
     assert_int_equal(reply.grant.next_slot, 0);
-    answers(REQUEST_GRANT, "[-1 7 -1 3]", ANSWER_HELD);
+    answers(REQUEST_GRANT, "['7 3']", ANSWER_HELD);
     assert_int_equal(reply.grant.free_slot, -1);
     assert_int_equal(reply.grant.next_slot, 3);
     answers(REQUEST_GRANT, "[-1 7]", ANSWER_HELD);
@@ -209,6 +189,12 @@ TEST(a_refused_slot_tells_others)
     answers(REQUEST_GRANT, "1", ANSWER_YES);
     assert_int_equal(reply.grant.free_slot, -1);
     assert_int_equal(reply.grant.next_slot, -1);
+    refuses(REQUEST_GRANT,
+            "[-1 7 -1 3] | ['7'] | ['7 '] | ['7 3 '] | ['7  3'] | ['0 3'] | ['-7 3']");
+    refuses(REQUEST_GRANT,
+            "['7 1024'] | ['7 3 1024'] | ['7 -1'] | ['7 3 -1'] | ['7 3 1 1'] | [' 3']");
+    refuses(REQUEST_GRANT,
+            "['7 00003'] | ['7 3x'] | ['7x 3'] | ['9007199254740993 3'] | '7 3' | ['']");
 }
 
 TEST(a_place_for_a_slot_tells_others)
@@ -280,19 +266,6 @@ TEST(a_forgotten_script)
 }
 
 /* ---- What is said of a name ---- */
-
-TEST(announce)
-{
-    answers(REQUEST_ANNOUNCE, "1", ANSWER_YES);
-    answers(REQUEST_ANNOUNCE, "0", ANSWER_ABSENT);
-    answers(REQUEST_ANNOUNCE, "-1", ANSWER_HELD);
-}
-
-TEST(unsay)
-{
-    answers(REQUEST_UNSAY, "1", ANSWER_YES);
-    answers(REQUEST_UNSAY, "0", ANSWER_ABSENT);
-}
 
 static void stands(const char *words, enum answer answer, unsigned parties, unsigned counted)
 {
@@ -513,24 +486,12 @@ TEST(each_release_is_answered)
     assert_string_equal(reply.text.bytes, "ERR no");
 }
 
-TEST(each_renewal_is_answered)
-{
-    feed("[1 2 0 -1 !'OOM no room' '1785000000123456']");
-    const enum answer wanted[] = {ANSWER_YES,  ANSWER_HEALED, ANSWER_ABSENT,
-                                  ANSWER_HELD, ANSWER_ERROR,  ANSWER_LATE};
-    for (unsigned i = 0; i < COUNT(wanted); i++) {
-        answers_each(REQUEST_RENEW, i, COUNT(wanted), wanted[i]);
-        if (wanted[i] == ANSWER_ERROR)
-            assert_string_equal(reply.text.bytes, "OOM no room");
-    }
-    assert_true(reply.master_time == 1785000000123456);
-}
-
 TEST(each_grant_is_answered)
 {
-    feed("[1785000000123456 0 -1785000000123457 !'NOCLOCK gone' 1]");
-    const enum answer wanted[] = {ANSWER_YES, ANSWER_YES, ANSWER_HELD, ANSWER_NO_CLOCK, ANSWER_YES};
-    const usec clocks[] = {1785000000123456, 0, 1785000000123457, 0, 1};
+    feed("[1785000000123456 0 -1785000000123457 !'NOCLOCK gone' 1 '7 3 1']");
+    const enum answer wanted[] = {ANSWER_YES,      ANSWER_YES, ANSWER_HELD,
+                                  ANSWER_NO_CLOCK, ANSWER_YES, ANSWER_HELD};
+    const usec clocks[] = {1785000000123456, 0, 1785000000123457, 0, 1, 7};
     for (unsigned i = 0; i < COUNT(wanted); i++) {
         answers_each(REQUEST_GRANT, i, COUNT(wanted), wanted[i]);
         assert_true(reply.clock == clocks[i]);
@@ -647,16 +608,16 @@ TEST(half_a_hello_is_none)
 TEST(impossible_replies)
 {
     refuses(REQUEST_ACQUIRE, "+QUEUED | 'OK' | 0 | 2 | [+OK] | [nil] | [] | [1 7] | [-1 7 -1 0]");
-    refuses(REQUEST_GRANT, "+OK | -1 | 2 | [1] | [1 0] | [1 -7] | [1 9007199254740993] | [0 7]");
+    refuses(REQUEST_GRANT, "+OK | -1 | 2 | [nil] | [1 0] | [1 -7] | [1 9007199254740993] | [0 7]");
     refuses(REQUEST_GRANT, "[2 7] | [1 7 7] | [1 7 -1 0] | [0 7 -1 0] | ['-1' 7 -1 0]");
     refuses(REQUEST_GRANT, "[-1 0 -1 0] | [-1 7 -2 0] | [-1 7 1024 0] | [-1 7 -1 1024]");
     refuses(REQUEST_GRANT, "[-1 7 -1 -2] | [-1 7 -1 4294967296] | [-1 7 -1 '0'] | [-1 7 nil 0]");
     refuses(REQUEST_GRANT, "[-1 7 -1] | [-1 7 -1 0 0]");
     refuses(REQUEST_RAISE, "1 | [-1 7 -1 0] | [2 7] | ['1' 7]");
     refuses(REQUEST_UPGRADE, "[-1 7 -1 0]");
-    refuses(REQUEST_RENEW, "[-1 7 -1 0] | +OK | nil | 3 | -2 | 4294967297 | [1] | ['later' '1'] | "
+    refuses(REQUEST_RENEW, "[-1 7 -1 0] | +OK | nil | 3 | -2 | 4294967297 | [3] | ['later' '1'] | "
                            "['late' 'x'] | ['late' nil] | ['late' '1' '1']");
-    refuses(REQUEST_RELEASE, "[-1 7 -1 0] | +OK | 2 | [] | [1] | nil");
+    refuses(REQUEST_RELEASE, "[-1 7 -1 0] | ['7 3'] | +OK | 2 | [2] | [] | [+OK] | [1 1] | nil");
     refuses(REQUEST_QUEUE, "+OK | 1 | nil | [] | [1] | [0 7] | [-1 7] | [3 7] | [1 0] | [1 -7]");
     refuses(REQUEST_QUEUE, "[1 9007199254740993] | [2 'x'] | ['1' 7] | [!ERR 7] | [1 7 5 0 0]");
     refuses(REQUEST_QUEUE, "[2 7 5 0 0] | [0 7 5] | [0 7 5 0] | [0 7 5 0 2] | [0 7 5 0 0 0]");
@@ -697,7 +658,7 @@ TEST(impossible_replies)
     refuses(REQUEST_SURVEY, "['-1' 1 0 ''] | ['184467440737095516150' 1 0 ''] | ['0' -1 0 '']");
     refuses(REQUEST_SURVEY, "['0' 1 -1 ''] | ['0' 1 2147483648 ''] | ['0' 1 0 0]");
     refuses(REQUEST_SURVEY, "['0' 1 0 nil]");
-    refuses(REQUEST_KILL, "nil | [1]");
+    refuses(REQUEST_KILL, "+OK | nil | [1]");
 }
 
 /* ---- What a listener hears ---- */
@@ -871,17 +832,6 @@ static void refuses_step(enum step which, const char *list)
 {
     for (char words[300]; next_of(&list, words);)
         step(which, words, false);
-}
-
-TEST(a_good_login)
-{
-    step(STEP_AUTH, "+OK", true);
-    step(STEP_SELECT, "+OK", true);
-    step(STEP_SETNAME, "+OK", true);
-    step(STEP_CLIENT_ID, "4711", true);
-    step(STEP_LOAD, "'" RUN_ID "'", true);
-    answers(REQUEST_HELLO, HELLO, ANSWER_HELLO);
-    assert_int_equal(hello.client_id, 4711);
 }
 
 TEST(a_refused_login_is_the_answer_to_hello)

@@ -1,4 +1,4 @@
-/* The text in which a master tells of lists: a liar may send any bytes.  rule: A3, A6 */
+/* The text in which a master tells of lists: a liar may send any bytes.  rule: A3, A6, D1 */
 #include "unit.h"
 
 #include <stdio.h>
@@ -105,9 +105,46 @@ CASE(the_time_comes_first)
                 {"99999999999999999999999999\nrest", 0, "rest"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct block block = block_of(rows[i].text, strlen(rows[i].text));
-        assert_int_equal(told_time(&block.left), rows[i].time);
+        struct slice over;
+        assert_int_equal(told_time(&block.left, &over), rows[i].time);
+        assert_null(over.bytes);
         assert_true(is(block.left, rows[i].left));
         free(block.bytes);
+    }
+}
+
+CASE(a_list_that_is_over_has_another_in_its_place)
+{
+    static const struct {
+        const char *text, *over;
+    } rows[] = {{"12 over a:1,b:1\n" HEAD, "a:1,b:1"},
+                {"12 over a:1", "a:1"},
+                {"12 over a b\n", "a b"},
+                {"12 over\n", ""},
+                {"12 over ", ""},
+                {"x over a:1\n", "a:1"},
+                {"12 over a\x1b[2J\n", ""}}; /* nothing that a terminal would obey */
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct block block = block_of(rows[i].text, strlen(rows[i].text));
+        struct slice over;
+        told_time(&block.left, &over);
+        assert_non_null(over.bytes);
+        assert_true(is(over, rows[i].over));
+        free(block.bytes);
+    }
+}
+
+/* Nobody keeps more than sixteen addresses. */
+CASE(an_endless_list_is_not_shown)
+{
+    static char bytes[SUCCESSOR_MAX + 20] = "1 over ";
+    for (size_t longer = 0; longer < 2; longer++) {
+        size_t length = 7 + SUCCESSOR_MAX + longer;
+        memset(bytes + 7, 'a', SUCCESSOR_MAX + longer);
+        struct slice text = {bytes, length}, over;
+        assert_int_equal(told_time(&text, &over), 1);
+        assert_non_null(over.bytes);
+        assert_int_equal(over.length, longer ? 0 : SUCCESSOR_MAX);
     }
 }
 
@@ -115,8 +152,9 @@ CASE(the_time_comes_first)
 CASE(no_bytes_are_no_list)
 {
     struct told_list list;
-    struct slice nothing = {NULL, 0};
-    assert_int_equal(told_time(&nothing), 0);
+    struct slice nothing = {NULL, 0}, over;
+    assert_int_equal(told_time(&nothing, &over), 0);
+    assert_null(over.bytes);
     assert_false(told_list_next(&nothing, &list));
 }
 
@@ -274,7 +312,10 @@ static void read_any(const char *text, size_t length)
 {
     struct block block = block_of(text, length);
     struct told_list list;
-    told_time(&block.left);
+    struct slice over;
+    told_time(&block.left, &over);
+    if (over.length)
+        must_be_within(over, &block, length);
     while (told_list_next(&block.left, &list)) {
         assert_in_range(list.masters, 1, MASTERS_MAX);
         assert_in_range(list.quorum, 1, list.masters);

@@ -52,15 +52,51 @@ static int check_on_lost(const struct options *options)
     return GO_ON;
 }
 
+static bool cannot_ask(const struct options *options)
+{
+    return !options->yes && (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO));
+}
+
 static int check_break(const struct options *options)
 {
     if (!options->holder)
         return misuse(options, "--holder is missing: give the token that `redlock status` shows");
     if (!options->holder[0])
         return misuse(options, "--holder: '' is no token: give what `redlock status` shows");
-    if (!options->yes && (options->json || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)))
+    if ((options->json && !options->yes) || cannot_ask(options))
         return misuse(options, "%s: add --yes if the lock is really to be taken from its holder",
                       options->json ? "--json asks no question" : "no terminal for the question");
+    return GO_ON;
+}
+
+/* An option that only a change of the list takes. */
+static const char *find_change_option(const struct options *options)
+{
+    return options->plan               ? "plan"
+           : options->undo             ? "undo"
+           : options->yes              ? "yes"
+           : options->patience_ms >= 0 ? "patience"
+                                       : NULL;
+}
+
+static int check_masters(const struct options *options)
+{
+    const char *option = find_change_option(options);
+    if (!options->action && option)
+        return misuse(options, "--%s goes with `redlock masters change`", option);
+    if (!options->action)
+        return GO_ON;
+    if (options->watch)
+        return misuse(options, "`redlock masters change` takes no --watch");
+    if (options->json && !options->plan)
+        return misuse(options, "`redlock masters change` has --json only with --plan");
+    if (options->undo && (options->to || options->plan))
+        return misuse(options, "--undo is about the present list: it takes no list, and no --plan");
+    if (!options->undo && (!options->to || !options->to[0]))
+        return misuse(options, "no list given: redlock masters change HOST:PORT,HOST:PORT,...");
+    if (!options->undo && !options->plan && cannot_ask(options))
+        return misuse(options, "no terminal for the question: add --yes if the list is really to "
+                               "be changed");
     return GO_ON;
 }
 
@@ -79,6 +115,8 @@ int option_checks(const struct options *options)
         options->names_count > 1)
         return misuse(options, "`redlock %s` takes one name, not %zu", options->command->name,
                       options->names_count);
+    if (bit == FOR_MASTERS)
+        return check_masters(options);
     if (bit == FOR_BREAK)
         return check_break(options);
     if (bit == FOR_BARRIER && !options->parties)

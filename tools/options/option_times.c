@@ -9,7 +9,7 @@
 #define DEFAULT_MAX_TTL_MS 30000
 #define LONGEST_MAX_TTL_MS (INT64_C(24) * 3600 * 1000)
 
-static int64_t longest_ttl(const struct options *options)
+int64_t option_longest_ttl(const struct options *options)
 {
     return options->max_ttl_ms > 0 ? options->max_ttl_ms : DEFAULT_MAX_TTL_MS;
 }
@@ -17,7 +17,7 @@ static int64_t longest_ttl(const struct options *options)
 /* A small max-ttl must not make every command without --ttl fail. */
 void option_default_ttl(struct options *options)
 {
-    int64_t most = longest_ttl(options);
+    int64_t most = option_longest_ttl(options);
     if (options->ttl_ms == 0)
         options->ttl_ms = most < DEFAULT_TTL_MS ? most : DEFAULT_TTL_MS;
 }
@@ -39,7 +39,7 @@ static int too_long(const struct options *options, const char *option, int64_t m
 /* Checked here, as the library's sentences would name its own options. */
 int option_check_times(const struct options *options)
 {
-    int64_t most = longest_ttl(options);
+    int64_t most = option_longest_ttl(options);
     if (most > LONGEST_MAX_TTL_MS)
         return misuse(options, "--max-ttl and REDLOCK_MAX_TTL are at most 24h");
     if (options->ttl_ms > most)

@@ -6,6 +6,8 @@
 
 #include "misuse.h"
 
+/* --max-ttl, or the library's default. */
+int64_t option_longest_ttl(const struct options *options);
 void option_default_ttl(struct options *options);
 int option_check_times(const struct options *options);
 

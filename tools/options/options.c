@@ -147,6 +147,17 @@ static int take_action(struct options *options, int argc, char **argv)
     return GO_ON;
 }
 
+/* `change` stands before the list that is to come. */
+static void take_change(struct options *options, int argc, char **argv)
+{
+    if (options->command->bit != FOR_MASTERS || optind >= argc ||
+        strcmp(argv[optind], "change") != 0)
+        return;
+    options->action = argv[optind++];
+    if (optind < argc)
+        options->to = argv[optind++];
+}
+
 static bool make_room_for_names(struct options *options, int argc)
 {
     options->names = calloc((size_t)argc + 1, sizeof(*options->names));
@@ -193,6 +204,7 @@ static int parse_command(struct options *options, int argc, char **argv)
     status = take_action(options, count, argv);
     if (status != GO_ON)
         return status;
+    take_change(options, count, argv);
     if (options->action && strcmp(options->action, "wait") == 0 && options->wait_ms < 0)
         options->wait_ms = REDLOCK_FOREVER;
     take_names(options, count, argv);
@@ -216,8 +228,11 @@ static bool asks_for_json(int argc, char **argv)
 
 int options_parse(struct options *options, const struct command *commands, int argc, char **argv)
 {
-    *options =
-        (struct options){.commands = commands, .kill_after_ms = 5000, .margin_ms = -1, .spare = -1};
+    *options = (struct options){.commands = commands,
+                                .kill_after_ms = 5000,
+                                .margin_ms = -1,
+                                .patience_ms = -1,
+                                .spare = -1};
     options->json = asks_for_json(argc, argv);
     if (options->json)
         say_as_json();

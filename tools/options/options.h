@@ -32,17 +32,18 @@ struct options {
     int64_t parties, generation; /* 0 parties: not given */
     int64_t wait_ms;             /* -1: not given; only where that is not the same as 0 */
     int64_t ttl_ms, kill_after_ms, max_hold_ms, at_least_ms;
-    int64_t margin_ms;                       /* -1: not given */
+    int64_t margin_ms, patience_ms;          /* -1: not given */
     int64_t arrivals, life_ms;               /* 0: not given */
-    const char *action;                      /* of a latch */
+    const char *action;                      /* of a latch, or of the list of masters */
     const char *id, *arrival;                /* of a latch; NULL: not given */
     int64_t conflict_exit, unavailable_exit; /* 0: the usual status */
     const char *token;
+    const char *to;           /* the list of masters that is to come; NULL: none */
     const char *value;        /* to announce; NULL: the label */
     const char *on_lost;      /* for the shell; NULL: nothing */
     const char *holder;       /* the holder whose lock `break` breaks */
     const char *metrics_file; /* NULL: none */
-    bool adopt, fence, again, watch, leave_children, foreign, yes;
+    bool adopt, fence, again, watch, leave_children, foreign, yes, plan, undo;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */
 

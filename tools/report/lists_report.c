@@ -12,6 +12,12 @@
 
 /* ---- What it means ---------------------------------------------------------------- */
 
+/* Fewer than a quorum may count on it. */
+static bool is_over(const struct lists_report *report)
+{
+    return (unsigned)__builtin_popcount(report->used.over) > report->masters - report->quorum;
+}
+
 static void judge(struct lists_report *report)
 {
     const struct lists_used *used = &report->used;
@@ -21,7 +27,11 @@ static void judge(struct lists_report *report)
     report->state = "agree";
     report->code = REDLOCK_OK;
     report->status = EXIT_DONE;
-    if (unsafe) {
+    if (is_over(report)) {
+        report->state = "over";
+        report->code = REDLOCK_E_DIFFERS;
+        report->status = EXIT_NODES;
+    } else if (unsafe) {
         report->state = "may not meet";
         report->code = REDLOCK_E_DIFFERS;
         report->status = EXIT_NODES;
@@ -35,9 +45,30 @@ static void judge(struct lists_report *report)
     }
 }
 
+/* The list in place of ours, as the first master tells that knows one. */
+static struct client_text find_successor(const struct lists_report *report)
+{
+    unsigned i = 0;
+    while (i + 1 < report->masters && !report->used.successors[i].length)
+        i++;
+    return report->used.successors[i];
+}
+
+static void show_end(struct text *out, const struct lists_report *report)
+{
+    struct client_text successor = find_successor(report);
+    text_format(out, "this list is over on %d of %u masters; in its place: ",
+                __builtin_popcount(report->used.over), report->masters);
+    text_shown(out, successor.bytes, successor.length);
+}
+
 static void explain(struct lists_report *report)
 {
     unsigned count = report->used.count;
+    if (is_over(report)) {
+        show_end(&report->verdict, report);
+        return;
+    }
     text_format(&report->verdict, "%u list%s in use", count, count == 1 ? "" : "s");
     if (count > 1)
         text_format(&report->verdict, ": they %s", report->state);
@@ -189,6 +220,10 @@ void lists_show(struct text *out, const struct lists_report *report, const char 
         text_format(out, "\n");
     }
     show_unsafe(out, report);
+    if (report->used.over && !is_over(report)) {
+        show_end(out, report);
+        text_format(out, "\n");
+    }
     text_format(out, "%s%s\n", now, report->verdict.bytes);
     if (report->used.count && !has_ours(report))
         text_format(out, "  -> no client says the list of these settings\n");
@@ -197,6 +232,16 @@ void lists_show(struct text *out, const struct lists_report *report, const char 
 }
 
 /* ---- For programs ----------------------------------------------------------------- */
+
+static void put_told_by(struct json *json, const char *key, const struct lists_report *report,
+                        unsigned masters)
+{
+    json_open(json, key, '[');
+    for (unsigned i = 0; i < report->masters; i++)
+        if (masters >> i & 1)
+            json_string(json, NULL, get_node(report, i).node);
+    json_close(json, ']');
+}
 
 static void list_json(struct json *json, const struct lists_report *report, unsigned index)
 {
@@ -214,11 +259,7 @@ static void list_json(struct json *json, const struct lists_report *report, unsi
     json_number(json, "first_ms", list->first_ms);
     json_number(json, "last_ms", list->last_ms);
     json_bool(json, "ours", list->is_ours);
-    json_open(json, "told_by", '[');
-    for (unsigned i = 0; i < report->masters; i++)
-        if (list->told_by >> i & 1)
-            json_string(json, NULL, get_node(report, i).node);
-    json_close(json, ']');
+    put_told_by(json, "told_by", report, list->told_by);
     json_open(json, "may_not_meet", '[');
     for (unsigned i = 0; i < report->used.count; i++)
         if (list->unsafe >> i & 1)
@@ -253,6 +294,12 @@ void lists_json(struct text *out, const struct lists_report *report)
         list_json(&json, report, i);
     json_close(&json, ']');
     json_bool(&json, "more", is_full(report));
+    put_told_by(&json, "over_on", report, report->used.over);
+    struct client_text successor = find_successor(report);
+    if (report->used.over)
+        json_bytes(&json, "successor", successor.bytes, successor.length);
+    else
+        json_null(&json, "successor");
     json_open(&json, "nodes", '[');
     for (unsigned i = 0; i < report->masters; i++)
         teller_json(&json, report, i);
@@ -274,4 +321,5 @@ void lists_mark(struct text *out, const struct lists_report *report)
         redlock_node node = get_node(report, i);
         text_format(out, "%d ", telling_of(report, i, &node));
     }
+    text_format(out, "%x", report->used.over);
 }

@@ -11,7 +11,7 @@ struct lists_report {
     struct lists_used used;
     redlock *client;
     unsigned masters, quorum;
-    const char *state; /* a constant: "agree", "may meet", "may not meet", "unknown" */
+    const char *state; /* a constant: "agree", "may meet", "may not meet", "unknown", "over" */
     redlock_code code;
     int status;
     struct text verdict;

@@ -79,4 +79,5 @@ void elect_forget_term(struct run *run)
     run->child = (struct child){0};
     run->lost = run->taken = false;
     run->status = 0;
+    run->asked_at = 0;
 }

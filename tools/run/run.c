@@ -54,6 +54,9 @@ const char run_help[] =
     "REDLOCK_NODES_FILE or REDLOCK_NODES (unless that has a password or is a pipe),\n"
     "REDLOCK_SPARE and REDLOCK_MAX_TTL, for a `redlock` in it.\n"
     "\n"
+    "If the file with the masters changes, or their list is over, the lock goes along\n"
+    "to the next list while the command runs.\n"
+    "\n"
     "SIGINT, SIGQUIT and SIGTERM end the command; it gets other signals as they are.\n"
     "`man redlock-run` has more: children, the guardian, systemd, metrics.\n"
     "\n"
@@ -124,6 +127,7 @@ static void on_all_ended(struct child *child, void *data)
 {
     struct run *run = data;
     run->running = false;
+    follow_ends_holding(&run->follow);
     stop_max_hold(run);
     ev_prepare_stop(run->session.loop, &run->lease_watcher);
     if (child->acted && !run->lost && !run->overdue)
@@ -207,11 +211,26 @@ static void on_acquired(struct run *run, const redlock_event *event)
     watch_lease(run);
     if (run->session.options->command->bit == FOR_ELECT)
         elect_announce(run);
+    follow_holds(&run->follow, run->lease);
     run_notify_holding(run, event);
+}
+
+/* The list is over, and the wait goes on with the next one. */
+static bool asks_elsewhere(struct run *run, const redlock_event *event)
+{
+    redlock_lease *lease = run->lease;
+    if (event->code != REDLOCK_E_DIFFERS || run->stopped_by || !follow_to_successor(&run->follow))
+        return false;
+    run->lease = NULL;
+    redlock_lease_free(lease);
+    stand(run);
+    return true;
 }
 
 static void on_not_acquired(struct run *run, const redlock_event *event)
 {
+    if (asks_elsewhere(run, event))
+        return;
     run_notify_ending(run, event->text);
     if (run->stopped_by) {
         session_end_by_signal(&run->session, run->stopped_by, event);
@@ -226,6 +245,7 @@ static void on_lost(struct run *run, const redlock_event *event)
     int64_t now = boot_ms();
     int64_t grace = run_grace_ms(run->session.options, event->valid_ms);
     run->lost = true;
+    follow_ends_holding(&run->follow);
     run->taken = event->code == REDLOCK_E_GONE;
     run->lease_end = now + event->ends_ms;
     if (run->running) {
@@ -285,6 +305,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         on_released(run, event);
         break;
     default:
+        follow_hears(&run->follow, event);
         report_if_verbose(run, event);
         if (run->running && !run->lost)
             run_notify_holding(run, event);
@@ -315,12 +336,23 @@ static void on_signal(void *data, int number)
 
 /* ---- The command itself ------------------------------------------------- */
 
+/* Another list may be asked for a part of the wait. */
+static int64_t wait_left(struct run *run)
+{
+    int64_t wait = run->session.options->wait_ms, now = boot_ms();
+    if (!run->asked_at)
+        run->asked_at = now;
+    if (wait == REDLOCK_FOREVER)
+        return wait;
+    return wait > now - run->asked_at ? wait - (now - run->asked_at) : 0;
+}
+
 static redlock_code ask(struct run *run)
 {
     const struct options *options = run->session.options;
     redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     terms.ttl_ms = options->ttl_ms;
-    terms.wait_ms = options->wait_ms;
+    terms.wait_ms = wait_left(run);
     terms.margin_ms = run_margin_ms(options);
     terms.max_hold_ms = options->max_hold_ms;
     terms.at_least_ms = options->at_least_ms;
@@ -346,17 +378,26 @@ static void on_begin(void *data)
     stand(data);
 }
 
+static bool on_wrong_list(void *data)
+{
+    struct run *run = data;
+    return follow_to_successor(&run->follow);
+}
+
 static void on_ended(void *data)
 {
     struct run *run = data;
     metrics_end(&run->metrics);
+    follow_stop(&run->follow);
 }
 
 int perform_run(const struct options *options)
 {
-    struct run run = {
-        .session = {
-            .begin = on_begin, .ended = on_ended, .signalled = on_signal, .hears_all = true}};
+    struct run run = {.session = {.begin = on_begin,
+                                  .goes_elsewhere = on_wrong_list,
+                                  .ended = on_ended,
+                                  .signalled = on_signal,
+                                  .hears_all = true}};
     if (!session_open(&run.session, options, &run))
         return run.session.status;
     notify_open(&run.notify, run.session.loop, options->quiet);
@@ -364,6 +405,7 @@ int perform_run(const struct options *options)
         run.waiting.seen = run_notify_waiting;
     run.waiting.data = &run;
     metrics_start(&run.metrics, &run.session);
+    follow_start(&run.follow, &run.session);
     int status = session_run(&run.session);
     notify_close(&run.notify);
     environment_free(&run.environment);

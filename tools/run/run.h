@@ -6,6 +6,7 @@
 
 #include "alarm.h"
 #include "child.h"
+#include "follow.h"
 #include "metrics.h"
 #include "notify.h"
 #include "run_environment.h"
@@ -15,6 +16,8 @@
 struct run {
     struct session session;
     struct waiting waiting;
+    struct follow follow;
+    int64_t asked_at; /* boot_ms(), for the first time */
     struct notify notify;
     struct metrics metrics;
     struct child child;

@@ -73,7 +73,8 @@ struct engine_config {
     int64_t drift_ppm;
     int64_t max_ttl_ms;
     int64_t skew_ms;
-    bool looks_only; /* no lease is ever asked for: the masters need not know max_ttl_ms */
+    bool looks_only;       /* no lease is ever asked for: the masters need not know max_ttl_ms */
+    const char *successor; /* of one that looks: our list is over; "": it is not; NULL: no matter */
     bool trust_restarts;
     usec connect_timeout;
     usec request_timeout; /* 0: it follows from the round trip */
@@ -95,6 +96,9 @@ struct engine_config {
  * alike. */
 enum lease_mode { MODE_AS_NAMED, MODE_SHARED, MODE_EXCLUSIVE };
 
+/* Where the text of a request's script was when it was sent: ahead of it, under way, or in it. */
+enum text_went { TEXT_NOT, TEXT_AHEAD, TEXT_WITH };
+
 /* The answer brings its request's tag back unchanged. */
 struct tag {
     enum request_kind kind;
@@ -105,6 +109,7 @@ struct tag {
     uint64_t mode : 2;     /* enum lease_mode: in which the names are asked for; UPGRADE: are had */
     uint64_t converts : 1; /* RENEW: a name that the mode shares, and that has the token
                               itself, is shared from then on */
+    uint64_t text : 2;     /* of a task: enum text_went */
 };
 
 /* A master works out its quarantine from these. */
@@ -112,17 +117,25 @@ struct quarantine_terms {
     int64_t max_ttl_ms;
     int64_t drift_ppm;
     int64_t skew_ms;
-    bool trust; /* a restarted master votes at once */
+    bool trust;     /* a restarted master votes at once */
+    usec other_ago; /* HELLO: since another process answered there, more than 1; 0: none did */
 };
 
 /* A client tells each master which list it counts on. */
 struct agree_request {
-    int says;  /* 1: it counts on the list; 0: it only looks; -1: it does so no more */
-    usec kept; /* how long the master keeps that in mind */
+    enum list_saying {
+        SAYS_NO_MORE = -1, /* it counted on the list */
+        SAYS_NOTHING,      /* it only looks */
+        SAYS_OURS,         /* it counts on the list */
+        SAYS_OVER,         /* nobody may count on the list any more */
+        SAYS_NOT_OVER      /* takes that back */
+    } says;
+    usec kept; /* how long the master keeps in mind who counts on it */
     unsigned quorum;
     const struct engine_config *config; /* the rest */
     usec told_time; /* the master's wall clock in its last answer to this; 0: none */
     const char *run_ids[MASTERS_MAX]; /* "": no answer to what was asked since then */
+    const char *successor;            /* OVER: the list in place of it */
 };
 
 /* GRANT; UPGRADE, of no slot. */
@@ -391,6 +404,7 @@ struct terms {
     bool all_answers;     /* its inspection waits for all masters, and not for a quorum alone */
     uint16_t tokens_told; /* of its inspection: see struct request */
     unsigned permits;     /* the lease is one of that number of slots; 0: the name itself */
+    usec moves_by;        /* the shadow of a lease that is held until then: see lease_move() */
 };
 
 enum event_kind {
@@ -476,7 +490,9 @@ enum outcome_kind {
     OUTCOME_CHANGED, /* these two while the lease is held; LOST and RELEASED take them back */
     OUTCOME_NOT_CHANGED,
     OUTCOMES,
-    OUTCOME_ANNOUNCED = OUTCOMES /* told by an announcer, and not by engine_tell() */
+    OUTCOME_ANNOUNCED = OUTCOMES, /* these are not told by engine_tell(): one by an announcer, */
+    OUTCOME_MOVED,                /* two by the shadow of a lease that moves */
+    OUTCOME_NOT_MOVED
 };
 
 enum cause {

@@ -24,8 +24,9 @@ struct word {
     usec sent_at;  /* its question; 0: none */
     usec heard_at; /* without a question there was no memory for it */
     usec time;     /* then, by the master's wall clock */
-    char *bytes;   /* NULL: it told of our list alone */
-    size_t length;
+    char *bytes;   /* what it told of other lists, behind the one in place of ours; NULL: nothing */
+    uint32_t length;
+    uint32_t successor; /* bytes in front, which name the list in place of ours */
 };
 
 struct master {
@@ -44,6 +45,7 @@ struct master {
     usec up_since;        /* UP */
     usec vain_since;      /* the client closes: the first failed attempt of this row; 0: none */
     unsigned in_flight;
+    unsigned texts;      /* kinds (bits) of tasks whose script's text is under way */
     usec connect_by;     /* CONNECTING, PREPARING: give up then */
     usec hello_at;       /* when the last hello was sent */
     usec progress_at;    /* when the master last answered, or had nothing to answer */
@@ -58,6 +60,9 @@ struct master {
     struct word word;
     uint32_t agree_round; /* of the question for another word; 0: none is asked */
     bool agree_whole;     /* the last one brought the script */
+    bool hello_late;      /* the answer to hello was on its way for too long to tell the time */
+    bool clock_rough;     /* such an answer is all that is known of the process's clock */
+    bool over;            /* our list is, by the master's word, which is none to count on */
     usec begun_by;        /* its process began no later, by our clock */
     struct subscription subscription;
     struct hello facts;
@@ -66,7 +71,8 @@ struct master {
     usec former_until;           /* until then */
     usec several_until;          /* several servers answered here, so it is refused; 0: it is not */
     char answered_by[RUN_ID_MAX + 1]; /* then: which one did last */
-    char trouble[VOTE_TEXT_MAX];      /* why the master is not UP */
+    usec other_at; /* then: when the one before it was asked; long ago: more than two answered */
+    char trouble[VOTE_TEXT_MAX]; /* why the master is not UP */
 };
 
 #endif

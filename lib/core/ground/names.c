@@ -51,6 +51,16 @@ struct names *names_share(struct names *names)
     return names;
 }
 
+struct names *names_copy(const struct memory *memory, const struct names *names)
+{
+    struct names *copy = memory->take(memory->pool, size_of_names(names));
+    if (!copy)
+        return NULL;
+    memcpy(copy, names, size_of_names(names));
+    copy->references = 1;
+    return copy;
+}
+
 void names_drop(const struct memory *memory, struct names *names)
 {
     ASSERT(!names || names->references);

@@ -23,6 +23,8 @@ struct names {
 struct names *names_new(const struct memory *memory, struct slice prefix,
                         const struct slice *slices, unsigned count);
 struct names *names_share(struct names *names);
+/* Copies them to other memory; NULL when that is out. */
+struct names *names_copy(const struct memory *memory, const struct names *names);
 /* Half of all references are left for claims. */
 static inline bool names_may_share(const struct names *names)
 {

@@ -25,8 +25,8 @@
  *   clock   the master's logical clock is one of its keys
  *   batch   several of the kind may go in one command, by the script NAME_each
  *   modes   if one of the names is shared it is another script: NAME_shared, NAME_shared_each
- *   slot    if the name is a slot, one of the permits of a name, it is another script: NAME_slot;
- *           nothing about a slot goes in one command with others
+ *   slot    if the name is a slot, one of the permits of a name, it is another script: NAME_slot,
+ *           which serves several in one command, too, if `batch` says so
  */
 /* clang-format off */
 #define CLAIM_REQUESTS(X)                                                                          \

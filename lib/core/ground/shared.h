@@ -58,7 +58,7 @@ struct engine {
     usec words_hold_until;    /* until then promises count without a second look */
     usec oldest_word;         /* when the oldest word of a master was asked for; NEVER: none was */
     struct agree_request agree; /* as it was said last */
-    bool ready_told, closing, closed_told;
+    bool ready_told, closing, list_ended, closed_told;
     unsigned close_most;      /* leases whose releases may be unanswered while closing */
     bool stepping;            /* for an assertion: no effect of a step may call the core */
     struct deadline deadline; /* closing goes on, or claims without a deadline are looked at */

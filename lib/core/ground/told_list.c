@@ -79,12 +79,24 @@ static bool take_process(struct slice *text, struct told_process *process)
     return line.length && is_shown(line) && process->run_id.length <= RUN_ID_MAX;
 }
 
-usec told_time(struct slice *text)
+/* A text that cannot be shown is left out; the list is over all the same. */
+static struct slice take_successor(struct slice *line)
+{
+    struct slice word;
+    take_until(line, ' ', &word);
+    if (!slices_are_same(word, slice_of("over")))
+        return (struct slice){0};
+    return line->length <= SUCCESSOR_MAX && is_shown(*line) ? *line : slice_of("");
+}
+
+usec told_time(struct slice *text, struct slice *over)
 {
     struct slice line;
     int64_t time;
     take_until(text, '\n', &line);
-    return take_number(&line, 0, NUMBER_MOST, &time) ? time : 0;
+    bool is_time = take_number(&line, 0, NUMBER_MOST, &time);
+    *over = take_successor(&line);
+    return is_time ? time : 0;
 }
 
 bool told_list_next(struct slice *text, struct told_list *list)

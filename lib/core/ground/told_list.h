@@ -22,6 +22,7 @@ struct told_list {
 };
 
 #define LISTS_IN_USE_MOST 16
+#define SUCCESSOR_MAX     5000 /* bytes: 16 addresses */
 
 /* One list, by the words of all masters. */
 struct list_in_use {
@@ -30,8 +31,9 @@ struct list_in_use {
     uint16_t unsafe;       /* these lists of the same table may not be used beside it */
 };
 
-/* Takes the master's wall clock off the front, which stands there once; 0: there is none. */
-usec told_time(struct slice *text);
+/* Takes the line off the front that stands there once.  Returns the master's wall clock; 0: there
+ * is none.  `over`: the list in place of the asker's, which is over; no bytes: it is not. */
+usec told_time(struct slice *text, struct slice *over);
 
 /* Takes the next list off the front.  False at the end, and of a text that no honest master tells:
  * then no more is believed of it. */

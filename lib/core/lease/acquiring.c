@@ -193,12 +193,19 @@ static unsigned how_many_lost_it(const struct engine *e, const struct lease *lea
            round_count(round, lease_masters(e), VOTE_FREE);
 }
 
+/* Where its masters lack it, it is gone: it must not be taken there. */
+static bool is_gone_if_absent(const struct lease *lease)
+{
+    return lease->attached && !lease->shadow;
+}
+
 /* The lease is not acquired, but only further answers can give the cause: a quorum of answers for
  * held; for gone, enough that the other masters are no quorum. */
 static bool cause_may_come(const struct engine *e, const struct lease *lease)
 {
-    unsigned told = lease->attached ? how_many_lost_it(e, lease) : how_many_answered(e, lease);
-    unsigned wanted = lease->attached ? lease_masters(e) - e->quorum + 1 : e->quorum;
+    bool is_gone = is_gone_if_absent(lease);
+    unsigned told = is_gone ? how_many_lost_it(e, lease) : how_many_answered(e, lease);
+    unsigned wanted = is_gone ? lease_masters(e) - e->quorum + 1 : e->quorum;
     return told < wanted &&
            told + round_may_say_yes(lease->attempt->round, lease_masters(e)) >= wanted;
 }
@@ -208,7 +215,7 @@ static enum cause why_failed(const struct engine *e, const struct lease *lease)
     unsigned most = lease_masters(e) - e->quorum;
     if (was_throttled(e, lease))
         return CAUSE_OVERLOAD;
-    if (lease->attached)
+    if (is_gone_if_absent(lease))
         return how_many_lost_it(e, lease) > most ? CAUSE_GONE : CAUSE_UNAVAILABLE;
     unsigned granted = round_yes(lease->attempt->round, lease_masters(e));
     bool not_stored = granted >= e->quorum; /* too few masters to store its fence */

@@ -48,8 +48,8 @@ void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whol
     struct round *round = lease->attempt->round;
     if (lease->left)
         return; /* another process may have given it back by now */
-    bool renews =
-        round->kind == REQUEST_RENEW && (lease_is_held(lease) || lease->state == LEASE_RELEASING);
+    bool renews = round->kind == REQUEST_RENEW &&
+                  (lease_is_held(lease) || lease->state == LEASE_RELEASING || lease->shadow);
     if (!round->begun)
         round->asked_at = e->now;
     round_ask(round, master, e->now);
@@ -78,8 +78,11 @@ void lease_vote_text(struct engine *e, struct lease *lease, unsigned master, enu
 
 void lease_vote_unasked(struct engine *e, struct lease *lease, unsigned master)
 {
+    static const char over[] = "this list of masters is over";
     const struct master *it = &e->masters[master];
-    if (master_abstains(e, it)) {
+    if (it->over) {
+        lease_vote_text(e, lease, master, VOTE_REFUSED, over, sizeof over - 1);
+    } else if (master_abstains(e, it)) {
         round_vote(lease->attempt->round, master, VOTE_ABSTAINS);
         lease->attempt->round->ballots[master].remaining_ms = master_abstains_ms(e, it);
     } else {

@@ -3,8 +3,8 @@
 #include "ground/sanity.h"
 #include "ground/shared.h"
 
-#define SPARE_MOST 4096 /* attempts, and rounds, kept for the next lease; more are freed */
-#define SPARE_FEW  64   /* rounds kept of those that only stand in line, who may be very many */
+#define SPARE_MOST 256 /* attempts, and rounds, kept for the next lease; more are given back */
+#define SPARE_FEW  64  /* rounds kept of those that only stand in line, who may be very many */
 
 void attempt_begin(struct attempt *attempt, struct names *names, const struct terms *terms)
 {

@@ -107,6 +107,7 @@ struct lease {
     uint64_t extending : 1;   /* the user asked for this renewal */
     uint64_t downgrading : 1; /* this renewal tells the masters that it is shared */
     uint64_t left : 1;        /* its user leaves it to its ttl: EVENT_DETACH is on its way */
+    uint64_t shadow : 1;      /* attached, and taken where it is absent: see lease_move() */
     uint64_t further : 1;     /* it is a further place of another lease: see further.h */
     uint64_t has_extra : 1;   /* see lease_extra() */
 };
@@ -217,6 +218,11 @@ void lease_refuse(struct engine *engine, struct lease *lease, unsigned master);
 void lease_look_again(struct engine *engine, struct lease *lease, unsigned master);
 void lease_close(struct engine *engine, struct lease *lease);
 void lease_give_up(struct engine *engine, struct lease *lease);
+
+/* A held lease of `from` becomes one of `to`, and takes over what its shadow has there.  That is a
+ * lease with its token; ACQUIRED was taken out.  The shadow is empty then, and the shell's again.
+ */
+void lease_move(struct engine *from, struct lease *lease, struct engine *to, struct lease *shadow);
 
 /* Takes the next outcome to report; validity is tested here, at the last moment. */
 bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);

@@ -18,6 +18,7 @@
  *   releasing.c   the end of a held lease: given back, left to the masters, or lost
  *   changing.c    a held lease that becomes shared, or exclusive
  *   handover.c    a release to the next waiter of this client
+ *   moving.c      a held lease goes on as one of another client
  *   machine.c     the table of states; answers; making, dropping and telling a lease
  */
 #ifndef REDLOCK_CORE_LEASE_PARTS_H

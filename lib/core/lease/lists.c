@@ -73,7 +73,9 @@ void lists_each(struct engine *e, const struct lease_list *list,
                 void (*visit)(struct engine *, struct lease *, unsigned), unsigned master)
 {
     ASSERT(!e->next_visited);
+    IF_ASSERTS(size_t most = list->count;)
     for (struct lease *lease = list->last; lease; lease = e->next_visited) {
+        IF_ASSERTS(ASSERT(most-- > 0);) /* none is listed again in front of those to come */
         e->next_visited = lease->prev;
         visit(e, lease, master);
     }

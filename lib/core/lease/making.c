@@ -29,6 +29,8 @@ bool lease_make(struct engine *e, struct lease *lease, struct names *names,
                                       .renew = terms->renew,
                                       .fence = terms->fence},
                             .attached = token != NULL,
+                            .shadow = terms->moves_by != 0,
+                            .valid_until = terms->moves_by,
                             .has_extra = needs_extra(terms)};
     if (lease->has_extra)
         *lease_extra(lease) = (struct lease_extra){.hold_until = NEVER};

@@ -8,6 +8,21 @@ struct names *lease_names(const struct lease *lease)
     return lease->claim ? lease->claim->names : NULL;
 }
 
+bool lease_may_move(const struct lease *lease, usec now)
+{
+    return lease_valid_until(lease) > now && !lease_was_changed(lease) &&
+           now < lease_hold_until(lease);
+}
+
+struct terms lease_begin_move(const struct engine *e, struct lease *lease)
+{
+    claim_expect_other_askers(e, lease->claim);
+    return (struct terms){.ttl = lease->terms.ttl,
+                          .margin = lease->terms.margin,
+                          .renew = lease->terms.renew,
+                          .moves_by = lease->valid_until};
+}
+
 struct names *lease_names_of_slot(const struct memory *memory, const struct names *names,
                                   unsigned slot)
 {

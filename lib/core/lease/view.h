@@ -34,6 +34,11 @@ void lease_drop(struct engine *engine, struct lease *lease);
 
 /* The names that it asks for or holds; NULL: it is over. */
 struct names *lease_names(const struct lease *lease);
+/* It is held, was never changed, and may be renewed now. */
+bool lease_may_move(const struct lease *lease, usec now);
+/* The lease is held, and is to move: the terms of its shadow.  From now on it is released as one
+ * that others may have asked to renew. */
+struct terms lease_begin_move(const struct engine *engine, struct lease *lease);
 /* Until when a lease is valid that is held, and told so; else 0. */
 usec lease_valid_until(const struct lease *lease);
 usec lease_margin(const struct lease *lease);

@@ -171,10 +171,25 @@ void claim_token(const struct engine *e, const struct claim *claim, char token[T
 
 /* ---- asking -------------------------------------------------------------- */
 
+/* They may set it on a master that has told us it lacks it. */
+void claim_expect_other_askers(const struct engine *e, struct claim *claim)
+{
+    claim->moves = true;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (claim->at[i].presence == ABSENT)
+            claim->at[i].presence = UNSURE;
+}
+
+/* Others may have asked a master to renew it. */
+static bool has_other_askers(const struct claim *claim)
+{
+    return claim->foreign || claim->moves;
+}
+
 /* A promise that is asked for now, or was before, is over in that time on every clock. */
 static usec whole_life(const struct engine *e, const struct claim *claim, usec asked_ttl)
 {
-    usec ttl = claim->foreign ? MS(e->max_ttl_ms) : asked_ttl;
+    usec ttl = has_other_askers(claim) ? MS(e->max_ttl_ms) : asked_ttl;
     return ttl + quorum_drift(ttl, e->config.drift_ppm) + END_SLACK;
 }
 
@@ -341,9 +356,9 @@ static bool pay(struct engine *e, struct claim *claim, unsigned master, bool who
     if (!at->owed || at->paying || !master_is_up(&e->masters[master]))
         return false;
     at->paying = whole ? PAYING_WHOLE : PAYING;
-    /* A process that had the token may have asked to renew it, and must not heal what is given back
-     * now.  Our own requests to a master are carried out in order. */
-    bool marks = claim->foreign;
+    /* These must not heal what is given back now.  Our own requests to a master are carried out in
+     * order. */
+    bool marks = has_other_askers(claim);
     claim_ask(e, claim, master,
               &(struct question){.kind = REQUEST_RELEASE,
                                  .round = ROUND_OF_RELEASES,
@@ -462,7 +477,7 @@ static enum presence what_is_left(const struct reply *reply)
     bool asks_for_all = reply->tag.kind == REQUEST_RENEW || reply->tag.kind == REQUEST_RAISE;
     bool one_of_several = asks_for_all && claim->names->count > 1;
     bool changed = reply->tag.kind == REQUEST_UPGRADE || claim_was_changed(claim);
-    bool may_be_set = claim->enqueued || claim->foreign;
+    bool may_be_set = claim->enqueued || has_other_askers(claim);
     return one_of_several || changed || may_be_set ? UNSURE : ABSENT;
 }
 

@@ -80,6 +80,7 @@ struct claim {
     uint64_t foreign : 1;    /* the token was given: the ttl that it was taken with is not known */
     uint64_t enqueued : 1;   /* it is or was enqueued on the masters: it is found by its token */
     uint64_t timed : 1;      /* abandoned: it has a place among the deadlines */
+    uint64_t moves : 1;      /* another client of this process was asked to take it over */
     uint32_t in_flight : 19; /* requests not yet answered */
     uint32_t not_held : 1;   /* the token was given, and its lease has not acquired it */
     uint32_t withdrawn : 1;  /* more masters withdrew their promise than may be wrong */
@@ -103,6 +104,9 @@ void claim_pass(struct claim **from, struct claim **to);
 
 /* Draws a fresh token of our own: random bytes in base64url, then the engine's label. */
 void claim_fresh_token(struct engine *engine, struct claim *claim);
+
+/* Another client of this process is asked to take it over. */
+void claim_expect_other_askers(const struct engine *engine, struct claim *claim);
 
 /* For a mutant that uses an old token again. */
 void claim_copy_token(const struct engine *engine, struct claim *claim, const struct claim *from);

@@ -19,10 +19,12 @@ bool agreement_has_word(const struct engine *e, unsigned index)
 
 /* ---- what we say -------------------------------------------------------------------- */
 
-/* Something that was asked for under our list may still be relied on. */
+/* Something that was asked for under our list may still be relied on.  A client that closes has
+ * given back all leases, also those of which only the release is owed. */
 static bool has_anything(const struct engine *e)
 {
-    return e->busy.count || e->throttled.count || e->held.count || e->abandoned || e->left_behind;
+    bool is_owed = e->abandoned && !e->closing;
+    return e->busy.count || e->throttled.count || e->held.count || is_owed || e->left_behind;
 }
 
 bool agreement_is_over(const struct engine *e)
@@ -46,11 +48,16 @@ const struct agree_request *agreement_say(struct engine *e, unsigned index)
 {
     struct agree_request *agree = &e->agree;
     const struct word *word = &e->masters[index].word;
+    const char *successor = e->config.successor;
     usec longest = MS(e->config.max_ttl_ms);
     usec kept =
         WORD_LASTS + longest + quorum_drift(longest, e->config.drift_ppm) + MS(e->config.skew_ms);
     *agree = (struct agree_request){
-        .says = agreement_is_over(e) ? -1 : agreement_may_say(e),
+        .says = successor              ? (*successor ? SAYS_OVER : SAYS_NOT_OVER)
+                : agreement_is_over(e) ? SAYS_NO_MORE
+                : agreement_may_say(e) ? SAYS_OURS
+                                       : SAYS_NOTHING,
+        .successor = successor,
         .kept = kept + quorum_drift(kept, DRIFT_PPM) + KEPT_MORE,
         .quorum = e->quorum,
         .config = &e->config,
@@ -65,12 +72,15 @@ const struct agree_request *agreement_say(struct engine *e, unsigned index)
 
 /* ---- words -------------------------------------------------------------------------- */
 
-static void drop_text(struct engine *e, struct word *word)
+static void drop_text(struct engine *e, struct master *master)
 {
+    struct word *word = &master->word;
     if (word->bytes)
         e->memory.give(e->memory.pool, word->bytes, word->length);
     word->bytes = NULL;
     word->length = 0;
+    word->successor = 0;
+    master->over = false;
 }
 
 static void note_words(struct engine *e)
@@ -83,8 +93,8 @@ static void note_words(struct engine *e)
         if (word->sent_at && word->sent_at < e->oldest_word)
             e->oldest_word = word->sent_at;
         is_one_missing |= !word->sent_at && master_is_up(&e->masters[i]);
-        is_one_unread |= !word->sent_at && word->heard_at;
-        e->in_question |= word->length != 0;
+        is_one_unread |= !word->sent_at && word->heard_at && !e->masters[i].over;
+        e->in_question |= word->length > word->successor;
     }
     bool is_known = e->oldest_word != NEVER;
     bool look = !is_known || is_one_missing || e->in_question || e->differs;
@@ -95,7 +105,7 @@ static void note_words(struct engine *e)
 
 void agreement_forget(struct engine *e, unsigned index)
 {
-    drop_text(e, &e->masters[index].word);
+    drop_text(e, &e->masters[index]);
     e->masters[index].word = (struct word){0};
     e->masters[index].agree_round = 0;
     note_words(e);
@@ -104,7 +114,7 @@ void agreement_forget(struct engine *e, unsigned index)
 void agreement_expire(struct engine *e, unsigned index)
 {
     struct word *word = &e->masters[index].word;
-    drop_text(e, word);
+    drop_text(e, &e->masters[index]);
     word->sent_at = word->sent_at ? LONG_AGO : 0;
     e->masters[index].agree_round = 0;
     note_words(e);
@@ -122,24 +132,63 @@ static size_t worth_keeping(const struct engine *e, struct slice lists)
     return kept;
 }
 
+static void copy_text(char *to, struct slice bytes)
+{
+    if (bytes.bytes)
+        memcpy(to, bytes.bytes, bytes.length);
+}
+
+/* The two together; false: there is no memory for them. */
+static bool keep_text(struct engine *e, struct word *word, struct slice successor,
+                      struct slice lists)
+{
+    size_t length = successor.length + lists.length;
+    if (!length)
+        return true;
+    word->bytes = e->memory.take(e->memory.pool, length);
+    if (!word->bytes)
+        return false;
+    copy_text(word->bytes, successor);
+    copy_text(word->bytes + successor.length, lists);
+    word->length = (uint32_t)length;
+    return true;
+}
+
+/* Other lists are nothing to a client whose own is over, unless it only looks. */
 void agreement_hear(struct engine *e, unsigned index, usec sent_at, struct slice lists)
 {
-    struct word *word = &e->masters[index].word;
-    drop_text(e, word);
-    *word = (struct word){.sent_at = sent_at, .heard_at = e->now, .time = told_time(&lists)};
-    size_t kept = worth_keeping(e, lists);
-    word->bytes = kept ? e->memory.take(e->memory.pool, kept) : NULL;
-    if (word->bytes)
-        memcpy(word->bytes, lists.bytes, word->length = kept);
-    else if (kept) /* no memory: what it tells must not count as nothing */
+    struct master *master = &e->masters[index];
+    struct word *word = &master->word;
+    struct slice successor;
+    drop_text(e, master);
+    *word = (struct word){.sent_at = sent_at, .heard_at = e->now};
+    word->time = told_time(&lists, &successor);
+    master->over = successor.bytes;
+    bool counts = !master->over || e->config.looks_only;
+    lists.length = counts ? worth_keeping(e, lists) : 0;
+    if (!keep_text(e, word, successor, lists)) /* what it tells must not count as nothing */
         *word = (struct word){.heard_at = e->now};
+    else
+        word->successor = (uint32_t)successor.length;
+    if (!counts)
+        word->sent_at = 0;
+    note_words(e);
+}
+
+void agreement_hear_nothing(struct engine *e, unsigned index)
+{
+    struct word *word = &e->masters[index].word;
+    if (!word->sent_at)
+        word->heard_at = e->now;
     note_words(e);
 }
 
 struct slice agreement_text(const struct engine *e, unsigned index)
 {
-    const struct word *word = &e->masters[index].word;
-    return agreement_has_word(e, index) ? (struct slice){word->bytes, word->length}
+    const struct master *master = &e->masters[index];
+    const struct word *word = &master->word;
+    const char *lists = word->bytes ? word->bytes + word->successor : NULL;
+    return agreement_has_word(e, index) ? (struct slice){lists, word->length - word->successor}
                                         : (struct slice){0};
 }
 
@@ -203,18 +252,20 @@ static void gather(const struct engine *e, struct other *other)
     }
 }
 
-/* The master is the other list's, too, and its word is for us: it tells nothing of that list. */
+/* The master is the other list's, too, and its word is for us: it tells nothing of that list.  An
+ * error tells nothing because the master has not looked. */
 static bool knows_us_alone(const struct engine *e, const struct other *other, unsigned index)
 {
     bool is_named = other->listed >> index & 1 || other->as_run[index] > e->config.spare;
-    return agreement_has_word(e, index) && is_named && !(other->told >> index & 1);
+    bool has_looked = agreement_has_word(e, index) && e->masters[index].word.time;
+    return has_looked && is_named && !(other->told >> index & 1);
 }
 
 /* A word may still come. */
 static bool is_expected(const struct engine *e, unsigned index)
 {
     const struct master *master = &e->masters[index];
-    return !agreement_has_word(e, index) && !master->refused && !master->failures;
+    return !agreement_has_word(e, index) && !master->refused && !master->failures && !master->over;
 }
 
 /* The masters that both lists share are asked which list was there first.  One of them may have
@@ -271,13 +322,26 @@ static enum judgement judge_all(const struct engine *e, bool foresees, struct ot
     return is;
 }
 
+/* The others are fewer than a quorum.  A liar is one of those that a quorum can do without. */
+static bool is_ended(const struct engine *e)
+{
+    unsigned over = 0;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        over += e->masters[i].over;
+    return over > e->config.masters - e->quorum;
+}
+
 bool agreement_judge(struct engine *e)
 {
     struct other worst;
-    enum judgement is = e->config.looks_only ? MAY_GO_ON : judge_all(e, false, &worst);
+    enum judgement is = e->config.looks_only ? MAY_GO_ON
+                        : is_ended(e)        ? MUST_GO
+                                             : judge_all(e, false, &worst);
     bool differed = e->differs;
     e->differs = is == MUST_GO;
     e->undecided = is == UNDECIDED;
+    if (e->in_question && !e->config.looks_only)
+        e->words_hold_until = LONG_AGO; /* see agreement_settle() */
     if (e->differs == differed)
         return false;
     note_words(e);
@@ -285,10 +349,18 @@ bool agreement_judge(struct engine *e)
     return true;
 }
 
+static bool tried_all(const struct engine *e)
+{
+    bool tried = true;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        tried &= e->masters[i].tried;
+    return tried;
+}
+
 bool agreement_may_turn_on_looking(const struct engine *e)
 {
     struct other worst;
-    return judge_all(e, true, &worst) != MAY_GO_ON;
+    return !tried_all(e) && judge_all(e, true, &worst) != MAY_GO_ON;
 }
 
 bool agreement_other(const struct engine *e, struct told_list *list, unsigned *master)
@@ -299,6 +371,15 @@ bool agreement_other(const struct engine *e, struct told_list *list, unsigned *m
     *list = worst.list;
     *master = worst.teller;
     return true;
+}
+
+bool agreement_successor(const struct engine *e, struct slice *successor)
+{
+    *successor = slice_of("");
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (e->masters[i].word.successor)
+            *successor = (struct slice){e->masters[i].word.bytes, e->masters[i].word.successor};
+    return is_ended(e);
 }
 
 static bool asks_for_more(const struct told_list *a, const struct told_list *b)
@@ -338,5 +419,21 @@ bool agreement_holds_on_looking(const struct engine *e, unsigned master)
     if (e->differs || !e->masters[master].word.sent_at || e->oldest_word < e->now - WORD_LASTS)
         return false;
     struct other worst; /* any answer since may have shown that two masters are not the same */
-    return !e->in_question || judge_all(e, false, &worst) == MAY_GO_ON;
+    return judge_all(e, false, &worst) == MAY_GO_ON;
+}
+
+void agreement_settle(struct engine *e)
+{
+    usec told_at = 0, lived_at = NEVER;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        if (master->word.heard_at > told_at)
+            told_at = master->word.heard_at;
+        if (master_is_up(master) && !master->word.sent_at)
+            return; /* its promises do not count */
+        if (master_is_up(master) && master->lived_at < lived_at)
+            lived_at = master->lived_at;
+    }
+    if (lived_at > told_at + quorum_drift(0, DRIFT_PPM))
+        e->words_hold_until = e->oldest_word + WORD_LASTS;
 }

@@ -11,12 +11,17 @@
 #include "ground/shared.h"
 #include "ground/told_list.h"
 
+/* The master's word counts. */
+bool agreement_has_word(const struct engine *engine, unsigned master);
 /* We count on our list no more, and no lease rests on it. */
 bool agreement_is_over(const struct engine *engine);
 /* Our words to this master now; they stay until the next call. */
 const struct agree_request *agreement_say(struct engine *engine, unsigned master);
 /* The master has answered what was asked at `sent_at`; no text: it remembers nothing. */
 void agreement_hear(struct engine *engine, unsigned master, usec sent_at, struct slice lists);
+/* It has not noted us now.  An earlier word of it counts on; without one we say our list again
+ * before we ask for a promise. */
+void agreement_hear_nothing(struct engine *engine, unsigned master);
 /* The connection has ended. */
 void agreement_forget(struct engine *engine, unsigned master);
 /* The master's word counts no more, and no promise does until its next word. */
@@ -42,6 +47,9 @@ static inline bool agreement_holds(const struct engine *engine, unsigned master)
 {
     return agreement_is_sure(engine) || agreement_holds_on_looking(engine, master);
 }
+/* A promise counts.  If each process is known to have lived after all that words tell of others, no
+ * answer changes that until the next word, hello or connection: see lived_together(). */
+void agreement_settle(struct engine *engine);
 bool agreement_may_turn_on_looking(const struct engine *engine);
 
 /* Our list may not be used; or masters that are being connected to for the first time may show so.
@@ -52,6 +60,9 @@ static inline bool agreement_may_turn(const struct engine *engine)
 }
 /* The list for which ours is refused, and the master that tells it; false: ours is not refused. */
 bool agreement_other(const struct engine *engine, struct told_list *list, unsigned *master);
+/* Our list is over, by more masters than a quorum can do without.  `successor`: the list in place
+ * of it, as one of them tells. */
+bool agreement_successor(const struct engine *engine, struct slice *successor);
 /* The list of others with our masters but other spare votes, or another max_ttl; of several that
  * with the most.  False: no more masters tell of one than may be wrong. */
 bool agreement_unlike(const struct engine *engine, struct told_list *list);

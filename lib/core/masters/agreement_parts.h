@@ -31,8 +31,7 @@ struct side side_of_theirs(const struct told_list *list, const struct word *word
 /* Two quorums may miss each other, however many of the masters that look different are the same. */
 bool sides_may_not_meet(const struct side *ours, const struct side *theirs);
 
-/* The master's word counts, and what it tells. */
-bool agreement_has_word(const struct engine *engine, unsigned master);
+/* The text of the word of the master, if it counts. */
 struct slice agreement_text(const struct engine *engine, unsigned master);
 /* We say our list, if the fleet has a name. */
 bool agreement_may_say(const struct engine *engine);

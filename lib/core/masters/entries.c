@@ -7,6 +7,8 @@
 #include "ground/shared.h"
 
 #define UPTIME_MOST (INT64_C(1) << 32) /* s */
+#define TELLS_OTHER MS(120000)         /* two hellos */
+#define LONG_AGO    (INT64_MIN / 4)    /* no sum with it overflows */
 
 /* ---- the list --------------------------------------------------------------------------- */
 
@@ -79,6 +81,7 @@ static bool is_beside(const struct engine *e, const struct master *master,
 
 static void note_several(struct engine *e, struct master *master, const char *run_id)
 {
+    master->other_at = master->several_until ? LONG_AGO : master->lived_at;
     memcpy(master->answered_by, run_id, strlen(run_id) + 1);
     master->several_until = e->now + promises_last(e);
 }
@@ -91,6 +94,34 @@ void entries_note_former(const struct engine *e, struct master *master)
         return;
     memcpy(master->former, master->facts.run_id, sizeof master->former);
     master->former_until = master->lived_at + promises_last(e);
+}
+
+/* ---- a process in the place of another -------------------------------------------------- */
+
+/* Whose entries changed while we slept may have changed long ago. */
+static bool is_known_late(const struct engine *e, usec ago)
+{
+    return ago > TELLS_OTHER && ago > promises_last(e);
+}
+
+/* Silence costs a minority its votes, and no more: if more addresses lead elsewhere, it may be only
+ * ours that do. */
+static bool are_too_many(const struct engine *e)
+{
+    unsigned several = 0, spared = e->config.masters - e->quorum;
+    for (unsigned i = 0; i < e->config.masters; i++)
+        several += e->masters[i].several_until != 0;
+    return several > (spared ? spared : 1);
+}
+
+usec entries_other_ago(const struct engine *e, unsigned index)
+{
+    const struct master *master = &e->masters[index];
+    usec ago = e->now - master->other_at;
+    if (!master->several_until || e->config.looks_only || is_known_late(e, ago) || are_too_many(e))
+        return 0;
+    bool is_known = find_twin(e, index, master->answered_by) != index; /* its promises are here */
+    return is_known ? 0 : ago + quorum_drift(ago, e->config.drift_ppm);
 }
 
 /* ---- what an entry says of itself ------------------------------------------------------ */

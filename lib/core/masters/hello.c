@@ -10,6 +10,7 @@
 
 /* A master's clock that gained more than this and the drift was stepped, or ours stood still. */
 #define STEP_LEAST MS(250)
+#define TELLS_TIME MS(1000) /* an answer that took longer hardly does */
 #define TIME_MOST  (INT64_C(1) << 53)
 
 void master_set_clock(struct master *master, usec its, usec ours)
@@ -28,12 +29,36 @@ static usec may_have_gained(const struct engine *e, const struct master *master,
 /* While leases are held, a master's clock that seems to have leapt ahead is not believed here.  If
  * our own clock stood still (a frozen virtual machine), a quorum will call the renewals late, and
  * the leases are lost. */
-static void learn_clock(struct engine *e, struct master *master, usec its, usec ours)
+static void believe_clock(struct engine *e, struct master *master, usec its, usec ours)
 {
-    usec offset = master_believable(its, TIME_MOST) - ours;
-    if (!master->met || !e->held.count ||
+    usec offset = its - ours;
+    if (!master->met || master->clock_rough || !e->held.count ||
         offset <= master->offset + may_have_gained(e, master, ours))
         master_set_clock(master, its, ours);
+}
+
+/* The master read its clock when it was asked, now, or in between.  The former offset stays if that
+ * can be. */
+static void bound_clock(struct engine *e, struct master *master, usec its, usec asked_at)
+{
+    if (its - e->now > master->offset)
+        believe_clock(e, master, its, e->now);
+    else if (its - asked_at < master->offset)
+        believe_clock(e, master, its, asked_at);
+}
+
+static void learn_clock(struct engine *e, struct master *master, usec its, usec asked_at,
+                        bool is_another)
+{
+    usec took = e->now - asked_at;
+    bool is_late = took > TELLS_TIME, was_late = master->heard && master->hello_late;
+    bool is_rough = is_another || master->clock_rough;
+    if (is_late && !is_rough)
+        bound_clock(e, master, its, asked_at);
+    else
+        believe_clock(e, master, its, asked_at + took / 2);
+    master->clock_rough = is_late && is_rough;
+    master->hello_late = is_late && !was_late; /* twice in a row: the way is as long as that */
     master->met = master->heard = true;
 }
 
@@ -72,7 +97,8 @@ static enum master_news learn_hello(struct engine *e, unsigned index, const stru
      * abstain for that long. */
     if (hello->max_ttl_ms > TTL_MS_MOST)
         master->facts.max_ttl_ms = 0;
-    learn_clock(e, master, hello->time, reply->tag.sent_at + (e->now - reply->tag.sent_at) / 2);
+    learn_clock(e, master, master_believable(hello->time, TIME_MOST), reply->tag.sent_at,
+                is_another);
     master->begun_by = entries_begun_by(e, hello);
     master->told_until = e->now + master_believable(hello->abstains, TIME_MOST);
     master->started = e->now - master_believable(hello->age, TIME_MOST);
@@ -131,10 +157,11 @@ static bool is_greeted(const struct master *master)
 /* A master that lacks the first script may lack all. */
 static void hear_no_hello(struct engine *e, unsigned index, const struct reply *reply)
 {
-    const struct master *master = &e->masters[index];
-    if (reply->answer == ANSWER_NOSCRIPT && is_greeted(master) && !master->hello_whole)
+    struct master *master = &e->masters[index];
+    if (reply->answer == ANSWER_NOSCRIPT && is_greeted(master) && !master->hello_whole) {
+        master->connect_by += SCRIPTS_TIMEOUTS * e->config.connect_timeout;
         master_say_hello(e, index, true);
-    else if (reply->answer == ANSWER_NOSCRIPT || reply->answer == ANSWER_ERROR)
+    } else if (reply->answer == ANSWER_NOSCRIPT || reply->answer == ANSWER_ERROR)
         fail_hello(e, index, reply->text.bytes);
 }
 
@@ -170,13 +197,22 @@ static enum master_news hear_hello(struct engine *e, unsigned index, const struc
     else if (abstained != (master->abstains_until != 0))
         engine_emit(e, EFFECT_NOTICE, index, NULL);
     master_agree(e, index, false);
+    master_judge_list(e); /* by its process */
     if (is_new && master->abstains_until)
         ask_the_others(e, index);
     master_watch(e, master);
     learn_longest_ttl(e);
-    if (beside) /* it was asked before */
+    if (beside || master->hello_late) /* it was asked before; it tells no time */
         master_look(e, index);
     return news;
+}
+
+/* It can note us later, and may still know that our list is over. */
+static bool is_busy(const struct reply *reply)
+{
+    struct slice busy = slice_of("BUSY ");
+    return reply->answer == ANSWER_ERROR && reply->text.length >= busy.length &&
+           slices_are_same((struct slice){reply->text.bytes, busy.length}, busy);
 }
 
 /* A master that cannot remember, as its users may not write there, agrees with everybody. */
@@ -186,7 +222,9 @@ static void hear_agree(struct engine *e, unsigned index, const struct reply *rep
     if (reply->tag.round != master->agree_round)
         return; /* since then we say something else */
     master->agree_round = 0;
-    if (reply->answer == ANSWER_LOST)
+    if (is_busy(reply))
+        agreement_hear_nothing(e, index);
+    if (reply->answer == ANSWER_LOST || is_busy(reply))
         return;
     if (reply->answer == ANSWER_NOSCRIPT && !master->agree_whole) {
         master_agree(e, index, true);

@@ -35,7 +35,7 @@ int64_t master_abstains_ms(const struct engine *e, const struct master *master)
 
 bool master_may_grant(const struct engine *e, const struct master *master)
 {
-    return master_is_up(master) && !master_abstains(e, master);
+    return master_is_up(master) && !master_abstains(e, master) && !master->over;
 }
 
 bool master_is_connecting(const struct master *master)
@@ -167,6 +167,7 @@ void master_start(struct engine *e, unsigned index)
     struct master *master = &e->masters[index];
     ASSERT(master->state == MASTER_DOWN && !master->in_flight);
     master->state = MASTER_CONNECTING;
+    master->hello_whole = false;
     master->connect_by = e->now + e->config.connect_timeout;
     e->counters.connects++;
     deadlines_set(&e->deadlines, &master->deadline, master->connect_by);
@@ -189,7 +190,8 @@ static void ask_kind_of_hello(struct engine *e, unsigned index, enum request_kin
                                   .terms = {.max_ttl_ms = told_ttl_ms(e),
                                             .drift_ppm = e->config.drift_ppm,
                                             .skew_ms = e->config.skew_ms,
-                                            .trust = e->config.trust_restarts}});
+                                            .trust = e->config.trust_restarts,
+                                            .other_ago = entries_other_ago(e, index)}});
 }
 
 void master_say_hello(struct engine *e, unsigned index, bool whole)
@@ -309,7 +311,7 @@ static usec ask_anyhow_at(const struct engine *e, const struct master *master)
     bool is_first = e->config.fleet && master->hello_at <= master->up_since;
     if (e->config.fleet && e->config.looks_only)
         return master->hello_at + ASK_TO_SHOW;
-    if (is_first || e->differs)
+    if (is_first || e->differs || master->over)
         return master->hello_at + ASK_SOON;
     return master->hello_at + ASK_ANYHOW - e->phase % ASK_SPREAD;
 }
@@ -399,10 +401,12 @@ static void watch_connecting(struct engine *e, unsigned index)
         deadlines_set(&e->deadlines, &master->deadline, master->connect_by);
         return;
     }
+    bool whole = master->hello_whole;
     snprintf(why, sizeof why,
              master->state == MASTER_CONNECTING ? "no connection within %lld ms"
-                                                : "connected, but no answer within %lld ms",
-             (long long)e->config.connect_timeout / 1000);
+             : whole ? "connected, but it has not taken the scripts within %lld ms"
+                     : "connected, but no answer within %lld ms",
+             (long long)e->config.connect_timeout * (whole ? 1 + SCRIPTS_TIMEOUTS : 1) / 1000);
     master_leave(e, index, why);
 }
 

@@ -26,6 +26,9 @@ void entries_forgive(struct engine *engine, struct master *master);
 void entries_note_former(const struct engine *engine, struct master *master);
 /* The latest moment, by our clock, at which the process may have begun. */
 usec entries_begun_by(const struct engine *engine, const struct hello *hello);
+/* How long ago another process answered at this address, of which the one there now has no
+ * promises.  0: there was none, or it need not know. */
+usec entries_other_ago(const struct engine *engine, unsigned index);
 /* The process that answers is the same as before, and the subscription is to another one. */
 bool entries_is_subscribed_beside(const struct master *master, const struct hello *hello);
 /* Why the entry may not vote, by this hello; CAUSE_NONE: it may. */
@@ -36,6 +39,8 @@ enum cause entries_refuse(struct engine *engine, unsigned index, const struct re
 /* Says which list we count on, if a fleet is set. */
 void master_agree(struct engine *engine, unsigned index, bool whole);
 void master_say_hello(struct engine *engine, unsigned index, bool whole);
+/* The scripts are 130 kB: over a slow start of TCP that is five round trips, or more. */
+#define SCRIPTS_TIMEOUTS 3 /* of a connection, on top */
 /* Ends the connection, which has failed. */
 void master_leave(struct engine *engine, unsigned index, const char *why);
 /* The master has answered hello: it is UP. */

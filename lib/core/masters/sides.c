@@ -3,7 +3,8 @@
 #include "masters/master.h"
 #include "ground/quorum.h"
 
-#define CUT MS(1000) /* uptime is cut to seconds at both ends */
+#define CUT            MS(1000)   /* uptime is cut to seconds at both ends */
+#define STRANGER_LIVED MS(180000) /* clients that hear a process say so more often: A2 */
 
 static struct server server_of_ours(const struct engine *e, unsigned index)
 {
@@ -15,12 +16,12 @@ static struct server server_of_ours(const struct engine *e, unsigned index)
                            .lived_at = master->lived_at};
 }
 
-/* A process that is surely none of theirs, as far as ages allow. */
+/* A process that is none of theirs that they hear.  It may have followed one that is down. */
 static struct server server_of_stranger(const struct engine *e, unsigned index)
 {
     return (struct server){.address = slice_of(e->config.addresses[index]),
                            .is_heard = true,
-                           .begun_by = -NEVER,
+                           .begun_by = e->now - STRANGER_LIVED,
                            .lived_at = e->now};
 }
 

@@ -15,6 +15,7 @@
 
 #define SAID_AGAIN_MOST  MS(10000) /* so that a master that lost it says it again soon */
 #define SAID_AGAIN_LEAST MS(10)    /* as the validity comes to its end */
+#define EVERY_MASTER     UINT16_MAX
 
 /* ---- what is said -------------------------------------------------------------------- */
 
@@ -223,11 +224,34 @@ static void announcer_free(struct engine *e, struct task *task)
     saying_drop(&e->memory, announcer->saying);
 }
 
+/* ---- its lease moves to another engine ------------------------------------------------ */
+
+static bool announcer_copy_saying(struct engine *to, struct announcer *copy,
+                                  const struct announcer *announcer)
+{
+    if (!announcer->saying) /* memory was out */
+        return true;
+    struct said said = saying_said(announcer->saying);
+    copy->saying = saying_new(&to->memory, &said);
+    return copy->saying;
+}
+
+/* Masters of both say what either has said: its lease is the same. */
+static bool announcer_follow(struct task *task, struct task *former)
+{
+    struct announcer *it = announcer_of(task), *was = announcer_of(former);
+    it->told = was->told;
+    it->touched = EVERY_MASTER;
+    was->touched = 0;
+    return it->saying;
+}
+
 static const struct task_kind ANNOUNCER = {.size = sizeof(struct announcer),
                                            .each = sizeof(struct announced_at),
                                            .work = announcer_work,
                                            .hear = announcer_hear,
                                            .forget = announcer_forget,
+                                           .follow = announcer_follow,
                                            .drop = announcer_drop,
                                            .free = announcer_free,
                                            .tell = announcer_tell};
@@ -243,4 +267,21 @@ struct task *announcer_new(struct engine *e, struct names *names, struct lease *
     lease_token(e, lease, announcer->token);
     ASSERT(announcer->term > 0);
     return task;
+}
+
+struct task *announcer_copy(struct engine *to, const struct task *task, struct names *names,
+                            void *owner)
+{
+    const struct announcer *announcer = (const struct announcer *)(const void *)task;
+    struct task *copy = task_new(to, &ANNOUNCER, names, owner);
+    if (!copy)
+        return NULL;
+    struct announcer *it = announcer_of(copy);
+    it->lease = announcer->lease;
+    it->term = announcer->term;
+    memcpy(it->token, announcer->token, sizeof it->token);
+    if (announcer_copy_saying(to, it, announcer))
+        return copy;
+    task_free(to, copy);
+    return NULL;
 }

@@ -26,6 +26,7 @@ struct observer {
     struct task task;
     enum observed state, told;       /* known now, and last told to the user by the shell */
     struct saying *said, *said_told; /* likewise; NULL unless SAID */
+    enum cause cause, cause_told;    /* likewise, of UNKNOWN: what is wrong with the list */
     usec latest_term;                /* of the last that was SAID; 0: none was */
     int64_t latest_number;
     usec verified_from; /* nothing asked before counts for what is to replace the state; 0: the
@@ -249,18 +250,25 @@ static void observer_ask_all(struct engine *e, struct observer *observer)
 
 /* ---- what follows from it ------------------------------------------------------------- */
 
+static bool observer_has_news(const struct observer *observer)
+{
+    return observer->state != observer->told || observer->said != observer->said_told ||
+           observer->cause != observer->cause_told;
+}
+
 static void observer_conclude(struct engine *e, struct observer *observer, enum observed state,
                               struct saying *said)
 {
     saying_drop(&e->memory, observer->said);
     observer->said = said ? saying_share(said) : NULL;
     observer->state = state;
+    observer->cause = e->misconfigured;
     observer->verified_from = 0;
     if (said) {
         observer->latest_term = said->term;
         observer->latest_number = said->number;
     }
-    if (state != observer->told || observer->said != observer->said_told)
+    if (observer_has_news(observer))
         task_tell_news(e, &observer->task);
 }
 
@@ -277,7 +285,7 @@ static void observer_judge(struct engine *e, struct observer *observer)
         observer_conclude(e, observer, OBSERVED_SAID, verdict.said);
         return;
     }
-    if (verdict.state == observer->state) {
+    if (verdict.state == observer->state && !observer->cause) {
         observer->verified_from = 0;
         return;
     }
@@ -380,18 +388,19 @@ static void observer_drop(struct engine *e, struct task *task)
 static bool observer_tell(struct engine *e, struct task *task, struct task_news *news)
 {
     struct observer *observer = observer_of(task);
-    if (observer->state == observer->told && observer->said == observer->said_told)
+    if (!observer_has_news(observer))
         return false;
     if (observer->said && !verdict_is_said(e, observer, observer->said))
         return false; /* it was so: what follows from that is being asked */
     saying_drop(&e->memory, observer->said_told);
     observer->said_told = observer->said ? saying_share(observer->said) : NULL;
     observer->told = observer->state;
+    observer->cause_told = observer->cause;
     news->observer = (struct observer_news){.observed = observer->state,
                                             .said = observer->said ? saying_said(observer->said)
                                                                    : (struct said){0},
                                             .masters = verdict_count(e, observer, observer->said),
-                                            .cause = e->misconfigured,
+                                            .cause = observer->cause,
                                             .trouble = observer->trouble};
     return true;
 }

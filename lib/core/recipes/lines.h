@@ -4,6 +4,8 @@
 #ifndef REDLOCK_CORE_RECIPES_LINES_H
 #define REDLOCK_CORE_RECIPES_LINES_H
 
+#include <string.h>
+
 #include "ground/names.h"
 
 /* A text that is kept. */
@@ -29,11 +31,10 @@ static inline bool lines_next(struct slice *lines, struct slice *line)
 {
     if (!lines->length)
         return false;
+    const char *end = memchr(lines->bytes, '\n', lines->length);
     line->bytes = lines->bytes;
-    line->length = 0;
-    while (line->length < lines->length && lines->bytes[line->length] != '\n')
-        line->length++;
-    size_t taken = line->length + (line->length < lines->length);
+    line->length = end ? (size_t)(end - lines->bytes) : lines->length;
+    size_t taken = line->length + (end != NULL);
     lines->bytes += taken;
     lines->length -= taken;
     return true;

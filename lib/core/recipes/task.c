@@ -104,13 +104,25 @@ struct task *task_before(const struct task *task)
 
 /* ---- what it does -------------------------------------------------------------------- */
 
+/* A text that is under way comes first: the connection keeps the order. */
+static void task_add_text(struct engine *e, const struct task *task, unsigned master,
+                          struct request *request)
+{
+    unsigned *texts = &e->masters[master].texts, kind = 1U << request->tag.kind;
+    bool is_ahead = *texts & kind;
+    request->whole |= task_needs_text(task, master) && !is_ahead;
+    if (request->whole)
+        *texts |= kind;
+    request->tag.text = request->whole ? TEXT_WITH : is_ahead ? TEXT_AHEAD : TEXT_NOT;
+}
+
 void task_send(struct engine *e, struct task *task, unsigned master, struct request *request)
 {
     uint16_t bit = (uint16_t)(1U << master);
     request->tag.round = task->by_number.hash;
     request->tag.sent_at = e->now;
     request->names = task->names;
-    request->whole |= (task->whole & bit) != 0;
+    task_add_text(e, task, master, request);
     task->in_flight++;
     task->outstanding |= bit;
     master_send(e, master, request);

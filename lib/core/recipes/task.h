@@ -30,6 +30,9 @@ struct task_kind {
                  const struct said *said);
     /* The user, or the engine that closes, wants it to end. */
     void (*leave)(struct engine *engine, struct task *task, enum cause cause);
+    /* It goes on for a task of another engine, which takes nothing back when it ends.  False: it
+     * has nothing to do yet. */
+    bool (*follow)(struct task *task, struct task *former);
     /* Closing has taken too long: it ends at once. */
     void (*give_up)(struct engine *engine, struct task *task);
     /* The user drops it before it is over: it takes back what the masters need not keep. */

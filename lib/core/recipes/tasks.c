@@ -34,6 +34,13 @@ void tasks_end(struct engine *e, struct task *task)
         task_free(e, task);
 }
 
+void tasks_go_over(struct engine *from, struct task *former, struct engine *to, struct task *task)
+{
+    if (task->kind->follow(task, former))
+        tasks_begin(to, task);
+    tasks_end(from, former);
+}
+
 static void task_leave(struct engine *e, struct task *task, enum cause cause)
 {
     if (task->over)
@@ -63,6 +70,18 @@ static void task_hear(struct engine *e, struct task *task, unsigned master,
     task_work(e, task);
 }
 
+/* Its own text goes once: a master that has it does not need it again.  One that was ahead may have
+ * been refused, or forgotten since. */
+static void task_hear_of_text(struct engine *e, struct task *task, unsigned master,
+                              const struct reply *reply)
+{
+    uint16_t bit = (uint16_t)(1U << master);
+    bool needs_text = reply->answer == ANSWER_NOSCRIPT && reply->tag.text != TEXT_WITH;
+    task->whole = needs_text ? task->whole | bit : task->whole & (uint16_t)~bit;
+    if (reply->tag.text != TEXT_NOT)
+        e->masters[master].texts &= ~(1U << reply->tag.kind);
+}
+
 void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
 {
     struct task *task = task_of_number(e, reply->tag.round);
@@ -72,9 +91,7 @@ void tasks_hear(struct engine *e, unsigned master, const struct reply *reply)
         return;
     task->in_flight--;
     task->outstanding &= (uint16_t)~bit;
-    /* Once: a master that has the text does not need it again. */
-    bool needs_text = reply->answer == ANSWER_NOSCRIPT && !(task->whole & bit);
-    task->whole = needs_text ? task->whole | bit : task->whole & (uint16_t)~bit;
+    task_hear_of_text(e, task, master, reply);
     if (reply->answer != ANSWER_LOST) /* else the end of the connection follows */
         task_hear(e, task, master, reply);
     if (task->ended && !task->in_flight)

@@ -10,6 +10,8 @@
 void tasks_begin(struct engine *engine, struct task *task);
 /* Frees the task, or when its last answer has come. */
 void tasks_end(struct engine *engine, struct task *task);
+/* `task` goes on for `former`, which ends. */
+void tasks_go_over(struct engine *from, struct task *former, struct engine *to, struct task *task);
 void tasks_hear(struct engine *engine, unsigned master, const struct reply *reply);
 void tasks_wake(struct engine *engine, struct task *task);
 /* A master has come up, or has ceased to abstain. */

@@ -137,6 +137,10 @@ struct task *observer_new(struct engine *engine, struct names *names, void *owne
 /* The lease is held and has a fence; it must outlive EVENT_TASK_END. */
 struct task *announcer_new(struct engine *engine, struct names *names, struct lease *lease,
                            void *owner);
+/* An announcer for the engine to which the lease of `task` is to move: engine_move_announcement()
+ * follows when it has.  The names are those of `to`. */
+struct task *announcer_copy(struct engine *to, const struct task *task, struct names *names,
+                            void *owner);
 /* `token` is that of an earlier call, or NULL. */
 struct task *party_new(struct engine *engine, struct names *names,
                        const struct barrier_terms *terms, const char *token, void *owner);

@@ -5,6 +5,7 @@
 --       each list is {place, first said, last said, label of the last, kept us, text, processes}, and
 --       processes are {address: {run_id, since, until}}: the process lived at both moments
 --   KEYS[1] .. ':' .. SHA-1  sorted set: the clients that say it, by when each said it last
+--   KEYS[1] .. ':over:' .. SHA-1 of the addresses   the list in place of it; it has no ttl
 --
 -- A list is in use until nobody has said it for as long as it is kept.  Its place does not follow TIME: a
 -- clock that is set back changes no order.  Times are microseconds of TIME; they are written with %.0f, for
@@ -13,13 +14,18 @@
 -- KEYS redlock:lists:<fleet>
 --
 -- ARGV
---   1       1: says it, 0: only looks, -1: takes it back
+--   1       1: says it, 0: only looks, -1: takes it back, 2: it is over, for all clients, 3: it is not
 --   2 to 7  client; label; kept us; quorum; spare votes; max ttl ms
 --   8       the TIME of the last answer to the client on this connection (0: none)
 --   9 ...   of each master its address and run_id.  A run_id stands here only if that process answered a
 --           question asked since then.  An age would be wrong: a request may lie for minutes.
 --
--- Returns lines.  The first is TIME.  Each list in use has
+--   the last one, if 1 is 2: the list in place of it
+--
+-- A client that says a list which is over is not listed.  Those listed stay: leases may rest on it.
+--
+-- Returns lines.  The first is TIME, with ' over ' and the list in its place if the asker's is over.  Each
+-- list in use has
 --   = the asker's, < before it or it is not said, > behind it; us since first and last said; clients.
 --     Then quorum; spare votes; max ttl ms; masters; label.
 --   A line for each master: us since its process lived for the first and the last time, its run_id, its
@@ -40,7 +46,7 @@ local function sayers(id)
 end
 
 local addresses, heard = {}, {}
-for i = 9, #ARGV, 2 do
+for i = 9, #ARGV - 1, 2 do
     addresses[#addresses + 1] = ARGV[i]
     if ARGV[i + 1] ~= '' then
         heard[ARGV[i]] = ARGV[i + 1]
@@ -49,6 +55,39 @@ end
 table.sort(addresses)
 local text = table.concat({ARGV[5], ARGV[6], ARGV[7], #addresses, table.concat(addresses, '\n')}, ' ')
 local own = redis.sha1hex(text)
+
+-- Since it began, clients may have got an error here instead of being listed.
+local function has_refused_writes()
+    local errors = redis.call('info', 'errorstats')
+    for _, kind in ipairs({'OOM', 'MISCONF', 'NOREPLICAS'}) do
+        if string.find(errors, 'errorstat_' .. kind .. ':', 1, true) then
+            return true
+        end
+    end
+    return false
+end
+
+-- Clients of other numbers count on the same masters.  It is kept, in the append-only file as well.  The
+-- first list in place of it stays: two commands must not lead clients to two lists.  A master that has
+-- refused writes lists the asker, so that the list counts as said for as long as a lease may rest on it.
+local end_of_own = KEYS[1] .. ':over:' .. redis.sha1hex(table.concat(addresses, '\n'))
+local stands_in = false
+if says == '2' or says == '3' then
+    pcall(redis.set_repl, redis.REPL_ALL)
+    if says == '2' then
+        stands_in = redis.call('set', end_of_own, ARGV[#ARGV], 'NX') and has_refused_writes()
+    else
+        redis.call('del', end_of_own)
+    end
+    pcall(redis.set_repl, redis.REPL_NONE)
+    says = '0'
+end
+local over = redis.call('get', end_of_own)
+if over and says == '1' then
+    says = '0' -- it writes nothing: a master that refuses writes must say so all the same
+elseif stands_in then
+    says = '1'
+end
 
 -- A client that said it in the future, by a clock that was set back since, said it now.
 local function pull_back(id)
@@ -81,7 +120,7 @@ for id, list in pairs(state[2]) do
     end
 end
 
-if says == '1' and (lists[own] or count < most) then
+if says == '1' and (lists[own] or count < most or stands_in) then
     local list = lists[own] or {state[1] + 1, now, now, '', 0, text, {}}
     state[1] = math.max(state[1], list[1])
     list[3], list[4], list[5] = now, ARGV[3], math.max(list[5], kept)
@@ -109,7 +148,7 @@ end
 local function place_of(id)
     return id == own and '=' or lists[own] and lists[own][1] < lists[id][1] and '>' or '<'
 end
-local lines = {text_of(now)}
+local lines = {text_of(now) .. (over and ' over ' .. over or '')}
 for id, list in pairs(lists) do
     local numbers, names = string.match(list[6], '^(%S+ %S+ %S+ %S+) (.*)$')
     lines[#lines + 1] = table.concat({place_of(id), text_of(now - list[2]), text_of(now - list[3]),

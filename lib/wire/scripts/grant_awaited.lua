@@ -2,6 +2,7 @@
 -- grant_each.lua says that it uses it.
 -- uses each_clock.lua
 -- uses handover.lua
+-- uses asked.lua
 
 -- True if a waiter is left.
 local function serve_those_who_wait(name)
@@ -10,7 +11,8 @@ local function serve_those_who_wait(name)
     return first_alive(name)
 end
 
-local function grant(i, token, ttl, proposal)
+local function grant(i)
+    local token, ttl, proposal = asked(i)
     local name, fenced = KEYS[i], proposal ~= 0
     local waits = redis.call('exists', queues[i]) > 0
     if not fenced and not waits and redis.call('set', name, token, 'nx', 'px', ttl) then
@@ -28,7 +30,7 @@ local function grant(i, token, ttl, proposal)
 end
 
 for i = 1, count do
-    local done, it = pcall(grant, i, ARGV[3 * i - 1], ARGV[3 * i], tonumber(ARGV[3 * i + 1]))
+    local done, it = pcall(grant, i)
     said[i] = (done or type(it) == 'table') and it or redis.error_reply(tostring(it))
 end
 return said

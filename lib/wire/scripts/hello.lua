@@ -3,11 +3,15 @@
 -- abstains until the longest of them has expired.  redlock:clock remembers
 --   r run_id last seen   s when that process started   q end of the quarantine
 --   m largest max ttl of any client   a run_id adopted by hand   h logical clock
+--   w when it last took the place of another process, or was adopted
 --   p master_replid2: whose data it got when it was last a replica
+--
 -- Times are microseconds of TIME; they are written with %.0f, for tostring loses digits.
 -- KEYS redlock:clock
 -- ARGV max ttl ms (0: a client that only looks, so nothing is written), drift ppm, skew ms, trust
 -- 0|1, adopt 0|1, clock window us.
+-- In place of adopt may stand the us (above 1) since another process answered at this address.  A word
+-- more would hide NOAUTH: a server reads ten of them from a client that has not logged in.
 -- Returns run_id, version, role, TIME, rest of the quarantine, m, uptime s, aof 0|1, eviction policy
 -- ('': no memory limit), h, age of this process (TIME if it was adopted).
 --
@@ -48,23 +52,26 @@ end
 local function number(text)
     return tonumber(text or '') or 0
 end
-local was = redis.call('hmget', KEYS[1], 'r', 's', 'q', 'm', 'a', 'h', 'p')
+local was = redis.call('hmget', KEYS[1], 'r', 's', 'q', 'm', 'a', 'h', 'p', 'w')
 local started, quarantine = number(was[2]), number(was[3])
 local max_ttl = math.max(number(was[4]), number(ARGV[1]))
 local adopted, clock = was[5] or '', number(was[6])
 local window = number(ARGV[6])
+local adopts, other_ago = ARGV[5] == '1', number(ARGV[5])
+local replaced = number(was[8])
 
 -- A former replica has the record of its old master.  That names this very process if the old master had
 -- been its own replica; but then it does not know of this promotion.
 local was_replica, source = (tonumber(fact('second_repl_offset')) or -1) ~= -1, fact('master_replid2')
 local is_another = was[1] ~= run_id or was_replica and was[7] and was[7] ~= source
+-- Uptime is cut to seconds at both ends, so it may be a second too long.  The quarantine would then end
+-- that much too early, and a restart would look like another process.
+local begun = now - math.max(0, uptime - 1) * 1000000
 if is_another then
-    -- Uptime is cut to seconds at both ends, so it may be a second too long: the
-    -- quarantine would then end that much too early.
-    started = now - math.max(0, uptime - 1) * 1000000
+    started = begun
     -- The earlier promises of a replica are gone, and it is not known since when.
     started = was_replica and now or started
-    adopted = ''
+    adopted, replaced = '', 0
 end
 -- `longest`: how long a forgotten lease may last, with the skew.  `ahead`: how far a believed
 -- clock may be above a wall (a window and the longer of lease and skew), less the lease.
@@ -75,11 +82,16 @@ if is_another then
     -- address), so the clock begins above all that is believed.
     clock = math.max(clock, math.ceil(now + lease + ahead))
 end
-if ARGV[5] == '1' then
+-- It had begun when that process still answered, so it has none of its promises.  Once for each such
+-- change: what answered before the last one is over by the end of that quarantine.
+if other_ago > 1 and now - other_ago > math.max(begun, replaced) then
+    quarantine, replaced, adopted = math.max(quarantine, now + longest), now, ''
+end
+if adopts then
     -- The master votes at once, so its clock begins above all that any master may have stored
     -- for earlier leases.
     clock = math.max(clock, math.ceil(math.max(quarantine, now + longest) + ahead))
-    adopted = run_id
+    adopted, replaced = run_id, now
     quarantine = 0
 elseif adopted ~= run_id then
     quarantine = math.max(quarantine, started + longest)
@@ -90,11 +102,12 @@ clock = math.max(clock, math.ceil(quarantine + ahead))
 local function text(value)
     return string.format('%.0f', value)
 end
-local is = {run_id, text(started), text(quarantine), text(max_ttl), adopted, text(clock), source}
+local is = {run_id, text(started), text(quarantine), text(max_ttl), adopted, text(clock), source,
+            replaced > 0 and text(replaced) or ''}
 for i = 1, ARGV[1] ~= '0' and #is or 0 do
     if is[i] ~= (was[i] or '') then
         redis.call('hset', KEYS[1], 'r', is[1], 's', is[2], 'q', is[3],
-            'm', is[4], 'a', is[5], 'h', is[6], 'p', is[7])
+            'm', is[4], 'a', is[5], 'h', is[6], 'p', is[7], 'w', is[8])
         break
     end
 end

@@ -15,12 +15,13 @@ local function find_free(steps)
     for i = 1, steps do
         keys[i] = key_of(slot_at(i))
     end
-    if steps == 0 or redis.call('exists', unpack(keys)) == steps then
-        return -1
-    end
-    for i = 1, steps do
-        if redis.call('exists', keys[i]) == 0 and not first_alive(keys[i]) then
-            return slot_at(i)
+    for from = 1, steps, 32 do
+        local to = math.min(from + 31, steps)
+        local held = redis.call('exists', unpack(keys, from, to))
+        for i = from, held <= to - from and to or 0 do
+            if redis.call('exists', keys[i]) == 0 and not first_alive(keys[i]) then
+                return slot_at(i)
+            end
         end
     end
     return -1

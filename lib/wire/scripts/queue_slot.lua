@@ -13,8 +13,10 @@
 local names, clock = 1, KEYS[2]
 local token, ticket, life, modes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), nil
 -- uses slots.lua
-local lasts = life
 -- uses most_slots.lua
+turn_to(KEYS[1])
+learn(ARGV[5], life)
+local count = tonumber(ARGV[5])
 -- uses other_slots.lua
 -- uses registry.lua
 local was_there = redis.call('zscore', 'redlock:queue:' .. slot, token) and

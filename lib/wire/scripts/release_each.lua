@@ -2,23 +2,24 @@
 -- KEYS a name for each   ARGV a token for each
 -- Returns for each 1 it was ours, 0 it is free, -1 another token has it, an error if
 -- the user may not look at it.
-local said, queues, are_ours = {}, {}, true
+local said, queues, gone, are_ours, is_read = {}, {}, KEYS, true, false
 local values = redis.pcall('mget', unpack(KEYS)) -- a user that may not is served one by one
 for i = 1, #KEYS do
     queues[i] = 'redlock:queue:' .. KEYS[i]
-    are_ours = are_ours and values[i] == ARGV[i]
+    if values[i] ~= ARGV[i] then
+        is_read = values[i] == 'redlock:shared'
+        are_ours = are_ours and is_read
+    end
 end
 local is_waited_for = redis.pcall('exists', unpack(queues)) ~= 0
 
--- Mostly each name holds its token and nobody waits: no function is made, for that is costly.
+-- Mostly each name holds its token, or its only reader leaves, and nobody waits: no function is made, for
+-- that is costly.
+if is_read and are_ours and not is_waited_for then
+    -- uses only_readers.lua
+end
 if are_ours and not is_waited_for then
-    local deleted, met = redis.call('del', unpack(KEYS)), {}
-    for i = 1, #KEYS do
-        said[i] = 1
-    end
-    for i = 1, deleted < #KEYS and #KEYS or 0 do -- a name came twice
-        said[i], met[KEYS[i]] = met[KEYS[i]] or 1, 0
-    end
+    -- uses delete_each.lua
     return said
 end
 

@@ -1,5 +1,7 @@
 -- Prolongs names that hold the token, and never shortens them.  Takes an absent name again only with
--- heal, and only if no other process has given the token back.
+-- heal, and only if no other process has given the token back (mark.lua).  Else a renewal without a limit,
+-- by which a process takes the lease over, does not even prolong: the names may have been taken again by a
+-- late request.
 -- KEYS the names   ARGV token, ttl ms, heal 0|1, not after (us of TIME; 0: no limit).
 -- Returns 1 renewed, 2 renewed and healed, 0 absent, -1 another token has one,
 -- {'late', TIME} past the limit.
@@ -17,7 +19,8 @@ for i = 1, #KEYS do
         return -1
     end
 end
-if #absent > 0 and (ARGV[3] ~= '1' or redis.pcall('exists', 'redlock:released:' .. ARGV[1]) == 1) then
+if #absent > 0 and ARGV[3] ~= '1' or
+    (#absent > 0 or ARGV[4] == '0') and redis.pcall('exists', 'redlock:released:' .. ARGV[1]) == 1 then
     return 0
 end
 -- From Redis 7.0 on one command prolongs and never shortens.

@@ -11,17 +11,20 @@ local function renew(name, token, ttl, heal, not_after)
         return string.format('%.0f', now)
     end
     local value = redis.pcall('get', name)
-    if value == token then
+    if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
+        return value
+    elseif value and value ~= token then
+        return -1
+    end
+    if not value and heal ~= '1' or
+        (not value or not_after == '0') and redis.pcall('exists', 'redlock:released:' .. token) == 1 then
+        return 0
+    end
+    if value then
         if redis.call('pttl', name) < tonumber(ttl) then
             redis.call('pexpire', name, ttl)
         end
         return 1
-    end
-    if type(value) == 'table' and string.sub(value.err, 1, 9) ~= 'WRONGTYPE' then
-        return value
-    end
-    if value or heal ~= '1' or redis.pcall('exists', 'redlock:released:' .. token) == 1 then
-        return value and -1 or 0
     end
     local set = redis.pcall('set', name, token, 'px', ttl)
     return set.err and set or 2
@@ -34,7 +37,7 @@ local values = redis.REDIS_VERSION_NUM and pcall('mget', unpack(KEYS)) or {}
 for i = 1, #KEYS do
     local a = 4 * i
     local token, ttl, not_after = ARGV[a - 3], ARGV[a - 2], ARGV[a]
-    if values[i] == token and (not_after == '0' or now <= tonumber(not_after)) and
+    if values[i] == token and not_after ~= '0' and now <= tonumber(not_after) and
         pcall('pexpire', KEYS[i], ttl, 'gt') == 1 then
         said[i] = 1
     else

@@ -24,7 +24,8 @@ for i = 1, #KEYS do
     end
     values[i] = value
 end
-if is_absent and (ARGV[3] ~= '1' or redis.pcall('exists', 'redlock:released:' .. token) == 1) then
+if is_absent and ARGV[3] ~= '1' or
+    (is_absent or ARGV[4] == '0') and redis.pcall('exists', 'redlock:released:' .. token) == 1 then
     return 0
 end
 local converts, converted = ARGV[6] == '1', {}

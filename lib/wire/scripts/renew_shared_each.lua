@@ -12,20 +12,19 @@ local function renew(name, token, ttl, heal, not_after)
         return string.format('%.0f', now)
     end
     local value = value_of(name)
-    if value == token then
-        if redis.call('pttl', name) < ttl then
-            redis.call('pexpire', name, ttl)
-        end
-        return 1
-    end
-    if value and value ~= MARK then
+    if value and value ~= token and value ~= MARK then
         return -1
     end
-    local is_ours = value and readers().has(name, token)
-    if not is_ours and (heal ~= '1' or redis.pcall('exists', 'redlock:released:' .. token) == 1) then
+    local is_ours = value == token or value and readers().has(name, token)
+    if not is_ours and heal ~= '1' or
+        (not is_ours or not_after == '0') and redis.pcall('exists', 'redlock:released:' .. token) == 1 then
         return 0
     end
-    readers().prolong(name, token, ttl, value)
+    if value ~= token then
+        readers().prolong(name, token, ttl, value)
+    elseif redis.call('pttl', name) < ttl then
+        redis.call('pexpire', name, ttl)
+    end
     return is_ours and 1 or 2
 end
 

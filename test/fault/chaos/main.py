@@ -101,6 +101,11 @@ class Given:
     json: bool
 
     @property
+    def links(self):
+        """The kinds of faults of these."""
+        return tuple(kind for kind in self.profile.of_links if kind not in self.without)
+
+    @property
     def workers(self):
         return len(self.programs)
 
@@ -172,7 +177,7 @@ def check(asked):
     profile = profile_of(asked)
     if profile.spare and (asked.masters or profile.masters) < profile.spare + 3:
         misuse(f"{profile.spare} spare votes take {profile.spare + 3} masters or more")
-    if profile.shape in ("moving", "turns", "deaths") and asked.masters == 3:
+    if profile.shape in ("moving", "turns", "deaths", "change") and asked.masters == 3:
         misuse(f"{asked.profile} takes two masters down, so it needs five of them")
 
 
@@ -240,9 +245,14 @@ def without(given):
     if "asleep" in given.profile.of_masters and not masters.server_version():
         say("skipped: asleep: the version of the server is not known")
         missing.append("asleep")
-    if given.profile.of_links:
-        missing += network.shapes_missing()
-        for kind in missing:
+    shaped = [kind for kind in given.profile.of_links if kind in kinds.SHAPED]
+    if given.profile.of_links and (why := network.missing()):
+        say(f"skipped: {', '.join(given.profile.of_links)}: {why}")
+        missing += given.profile.of_links
+    elif shaped:
+        shapeless = network.shapes_missing()
+        missing += shapeless
+        for kind in shapeless:
             say(f"skipped: {kind}: this kernel has no {network.SHAPES[kind].split()[0]}")
     return tuple(missing)
 
@@ -322,7 +332,8 @@ def main():
     on_signals(interrupted)
     try:
         build()
-        if PROFILES[asked.profile].of_links and (why := network.missing()):
+        profile = PROFILES[asked.profile]
+        if profile.of_links and profile.needs_links and (why := network.missing()):
             raise Skipped(f"skipped: {asked.profile}: {why}")
         return chaos(gather(asked))
     except Skipped as skipped:

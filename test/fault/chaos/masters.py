@@ -22,7 +22,9 @@ from .redis import Connection, RedisError
 # Below Linux' ephemeral range, so that no outgoing connection takes the port of a dead master.
 PORTS = (10000, 31999)
 PORT_TRIES = 50
-MAXCLIENTS = 200
+# As cluster-scripts/cluster has it: links to the folders of those whose masters, dead ones too, have ports.
+CLAIMS = Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp") / f"redlock-ports-{os.getuid()}"
+MAXCLIENTS = 600
 FLOOD = 20
 BALLAST, EVICTED_BYTES = 200, 60_000  # keys of a kilobyte
 FILL = """for i = 1, ARGV[1] do
@@ -92,11 +94,16 @@ def server_version():
     return int(found[1]) if found else 0
 
 
-def free_port(host):
+def free_port(host, folder):
+    """A port that others leave alone while there is the folder."""
+    CLAIMS.mkdir(exist_ok=True)
     for _ in range(PORT_TRIES):
         port = random.randint(*PORTS)
+        claim = CLAIMS / str(port)
         with socket.socket() as probe:
-            if probe.connect_ex((host, port)):
+            if not claim.is_dir() and probe.connect_ex((host, port)):
+                claim.unlink(missing_ok=True)
+                claim.symlink_to(folder)
                 return port
     raise Trouble("no free port")
 
@@ -105,19 +112,20 @@ class Server:
     """One redis-server with a folder of its own. `inside` are the words that bring it into its network
     namespace; `tls` is the folder of its certificates if it speaks TLS alone."""
 
-    def __init__(self, name, folder, host="127.0.0.1", inside=(), persist=False, clock=None, tls=None):
+    def __init__(self, name, folder, host="127.0.0.1", inside=(), persist=False, clock=None, tls=None,
+                 password=None):
         self.name, self.folder, self.host, self.inside = name, folder, host, tuple(inside)
         self.tls = tls
         self.persist, self.process, self.port = persist, None, 0
         self.clock = clock
-        self.password = secrets.token_hex(16)
+        self.password = password or secrets.token_hex(16)
         folder.mkdir(0o700)
         (folder / PASSWORD).touch(0o600)
         (folder / PASSWORD).write_text(self.password, encoding="ascii")
 
     def configure(self):
         # A namespace of our own has no other listeners.
-        self.port = PORTS[0] if self.inside else free_port(self.host)
+        self.port = PORTS[0] if self.inside else free_port(self.host, self.folder)
         debug = "enable-debug-command yes\n" if server_version() >= 7 else ""
         (self.folder / "redis.conf").write_text(DEPLOYED.read_text(encoding="ascii") + CONFIG.format(
             host=self.host, port=self.port, password=self.password, socket=SOCKET,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from . import kinds
+from . import changing, kinds
 
 FOREVER_MS = 2 ** 63 - 1
 ALL = 9
@@ -36,12 +36,14 @@ class Profile:
     fewer: int = 0
     whole: int = 0
     hold_us: int = 1000
+    rest_ms: int = 0  # after a lease, at most; 0: a moment
     long_every: int = 250  # one lease in this many is held beyond its ttl
     persist: int = 0  # of the masters, the first ones
     shape: str = "scattered"  # which function of schedule draws the faults
     of_masters: tuple = ()
     of_workers: tuple = ()
     of_links: tuple = ()
+    needs_links: bool = True  # no run without them
     recipes: tuple = ()  # (kind, how many) of chaos/recipes.py, beside the workers
     gap_s: tuple = (0.5, 2.0)  # from the begin of a fault to that of the next
     apart_s: float = 0.3  # one votes again, and then the next goes down
@@ -118,6 +120,14 @@ PROFILES = {profile.name: profile for profile in (
             workers=2, names=2, ttl_ms=2500, skew_ms=COMMAND_SKEW_MS, holders=200, recipes=(("bearer", 6),),
             shape="older", gap_s=(1.0, 3.5), of_masters=("rolled-back", "frozen"),
             of_workers=tuple(kinds.WORKERS)),
+    Profile("change",
+            "each master is replaced by `masters change`, which ends the former lists, under load and faults",
+            seconds=300, workers=32, names=4, ttl_ms=2000, wait_ms=6000, skew_ms=COMMAND_SKEW_MS,
+            holders=5000, programs=(*("library",) * 7, "command"), persist=2 * ALL, readers=10, tries=5,
+            unfenced=10, permits=2, whole=60, hold_us=20000, rest_ms=1500, long_every=100,
+            recipes=(("elector", 3), ("party", 3)), shape="change",
+            of_masters=changing.KINDS["masters"], of_workers=changing.KINDS["workers"],
+            of_links=changing.KINDS["links"], needs_links=False, availability=99.9),
     Profile("small", "a first look: two workers, one name; two of five masters die; its picture is small",
             seconds=5.7, workers=2, names=1, ttl_ms=2000, wait_ms=FOREVER_MS, long_every=1, holders=2,
             shape="deaths", of_masters=("crashed",)),

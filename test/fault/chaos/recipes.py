@@ -23,7 +23,7 @@ class Elector(Worker):
 
     def command(self, label, _seed):
         return [self.program, self.name_of, self.options.ttl_ms, label, self.folder / label,
-                self.options.max_ttl_ms]
+                self.options.max_ttl_ms, self.options.spare]
 
     def leads(self):
         """It has announced, and its term is not over."""
@@ -124,9 +124,9 @@ def watched(many):
     return [Bearer.name_of for kind, _ in many if kind == Bearer.kind]
 
 
-def begin(many, folder, options):
+def begin(many, folder, options, inside=()):
     """One place for each, by name."""
-    places = [KINDS[kind](number, KINDS[kind].program, folder, options)
+    places = [KINDS[kind](number, KINDS[kind].program, folder, options, inside)
               for kind, count in many for number in range(1, count + 1)]
     for place in places:
         place.start()

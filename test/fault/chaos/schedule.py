@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from . import kinds
+from . import changing, kinds
 
 TAIL_S = 1.0  # before the end, without faults
 SLACK_S = 0.5  # a fault may come this much late
@@ -41,7 +41,8 @@ class Fault:
     kind: str
     targets: tuple
     lasts: float = 0.0
-    detail: object = None  # rolled-back: age of the snapshot; clock-stepped: seconds; half-cut: way
+    detail: object = None  # rolled-back: age of the snapshot; clock-stepped: seconds; half-cut: way;
+    # killed: perhaps changing.AFTER_ALL
 
     @property
     def end(self):
@@ -50,15 +51,16 @@ class Fault:
 
 def plan(profile, seed, seconds, masters, workers, without=()):
     """The faults in the order of their beginning; `without` the kinds that cannot be had here."""
-    cast = Cast(random.Random(seed), profile, seconds - TAIL_S, masters, workers, set(without))
+    cast = Cast(seed, profile, seconds, masters, workers, set(without))
     return sorted(SHAPES[profile.shape](cast), key=lambda fault: fault.at)
 
 
 class Cast:
     """The possible targets, until when each is struck, and the dice."""
 
-    def __init__(self, draw, profile, end, masters, workers, without):
-        self.draw, self.profile, self.end, self.without = draw, profile, end, without
+    def __init__(self, seed, profile, seconds, masters, workers, without):
+        self.seed, self.draw, self.profile, self.without = seed, random.Random(seed), profile, without
+        self.seconds, self.end = seconds, seconds - TAIL_S
         self.masters = [f"master-{i}" for i in range(1, masters + 1)]
         self.workers = [f"worker-{k}" for k in range(1, workers + 1)]
         self.recipes = [f"{kind}-{k}" for kind, many in profile.recipes for k in range(1, many + 1)]
@@ -74,11 +76,13 @@ class Cast:
     def gap(self):
         return self.draw.uniform(*self.profile.gap_s)
 
-    def fault(self, at, kind, targets):
-        more = detail(self.draw, kind, self.profile)
+    def fault(self, at, kind, targets, lasted=None, more=None):
+        """None if it would not be over in time."""
+        more = more or detail(self.draw, kind, self.profile)
         if kind == "rolled-back":
             more = min(more, at - self.busy.get(targets[0], 0.0))
-        fault = Fault(at, kind, targets, lasts(self.draw, kind), more)
+        lasted = lasts(self.draw, kind) if lasted is None else lasted
+        fault = Fault(at, kind, targets, lasted, more)
         if fault.end > self.end:
             return None
         for target in targets:
@@ -320,4 +324,4 @@ def leaders(cast):
 
 
 SHAPES = {"scattered": scattered, "alone": alone, "moving": moving, "turns": turns, "older": older,
-          "leaders": leaders, "deaths": deaths}
+          "leaders": leaders, "deaths": deaths, "change": changing.change}

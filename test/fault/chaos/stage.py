@@ -14,7 +14,8 @@ from pathlib import Path
 
 from facts import now_us
 
-from . import kinds, masters, network, recipes, schedule, workers
+from . import changing, kinds, masters, network, recipes, schedule, workers
+from .change import Changer
 from .process import POLL_S, Process, Trouble, drive, end_all, environment
 from .redis import RedisError
 
@@ -22,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 REGISTER_LOG = "register"
 LOOK_S = 0.1  # whether all workers are still there
 PATIENCE_S = 20
+CHANGES_S = 800  # that changes of masters may take longer than planned
 KEYS_S = 3  # ttls that keys may stay after the last worker has ended
 
 
@@ -31,7 +33,8 @@ class Stage:
         self.folder = Path(tempfile.mkdtemp(prefix="redlock-chaos-"))
         (self.folder / "log").mkdir()
         self.masters, self.workers = {}, {}
-        self.network = self.register = self.watcher = self.tls = None
+        self.network = self.register = self.watcher = self.tls = self.changer = None
+        self.changes = changing.changes(given.profile, given.seed, given.seconds, given.masters)
         self.agenda, self.order = [], itertools.count()
         self.struck, self.settled = set(), {}
         self.faults = open(self.folder / "faults", "w", encoding="ascii")
@@ -41,17 +44,20 @@ class Stage:
 
     def begin(self):
         given = self.given
-        if given.profile.of_links:
-            self.network = network.Network(self.folder, given.masters, given.workers)
+        if given.links:
+            self.network = network.Network(self.folder, given.masters + len(self.changes), given.workers)
         self.register = masters.Server("register", self.folder / "register.server",
                                        *self.place("register"))
         self.register.first_start()
-        names = [f"master-{i}" for i in range(1, given.masters + 1)]
+        names = [f"master-{i}" for i in range(1, given.masters + len(self.changes) + 1)]
         if given.tls:
             self.tls = masters.make_certificates(self.folder / "tls", [self.place(name)[0] for name in names])
         for number, name in enumerate(names, 1):
             self.begin_master(name, number <= given.profile.persist)
         self.adopt()
+        if self.changes:
+            self.changer = Changer(self.folder, self.masters, self.changes, given.profile, self.aside())
+            self.changer.begin()
         self.begin_watcher()
         self.began = now_us()
         self.begin_workers()
@@ -64,12 +70,18 @@ class Stage:
             return self.network.register, self.network.router.inside
         return self.network.address(node), self.network.inside(node)
 
+    def aside(self):
+        """Brings a process to where no link is cut."""
+        return self.network.router.inside if self.network else ()
+
     def begin_master(self, name, persist):
         clock = None
         if any(fault.kind == "clock-stepped" and name in fault.targets for fault in self.plan):
             clock = masters.Clock(self.given.clock_library, self.folder / f"{name}.clock")
-        master = masters.Server(name, self.folder / name, *self.place(name),
-                                persist=persist, clock=clock, tls=self.tls)
+        # Clients log in at a new master as they do at the others.
+        password = next(iter(self.masters.values())).password if self.changes and self.masters else None
+        master = masters.Server(name, self.folder / name, *self.place(name), persist=persist,
+                                clock=clock, tls=self.tls, password=password)
         self.masters[name] = master
         master.first_start()
 
@@ -78,10 +90,9 @@ class Stage:
 
     def adopt(self):
         """The masters are known to be new: none of them has forgotten a lease."""
-        inside = self.network.router.inside if self.network else ()
         env = environment(REDLOCK_NODES=self.nodes(),
                           REDLOCK_MAX_TTL=f"{self.given.profile.max_ttl_ms}ms")
-        process = Process("adopt", [*inside, workers.REDLOCK, "nodes", "--adopt"],
+        process = Process("adopt", [*self.aside(), workers.REDLOCK, "nodes", "--adopt"],
                           self.folder / "log" / "adopt", env=env)
         drive(process.ended())
         if process.status():
@@ -103,14 +114,16 @@ class Stage:
         return [f"redlock:permits:{name}" for name in names]
 
     def begin_workers(self):
-        options = workers.Options(self.given, self.nodes(), self.register.address())
+        nodes = {"REDLOCK_NODES_FILE": str(self.changer.path)} if self.changer else \
+            {"REDLOCK_NODES": self.nodes()}
+        options = workers.Options(self.given, nodes, self.register.address())
         for number, program in enumerate(self.given.programs, 1):
             name = f"worker-{number}"
             inside = self.network.inside(name) if self.network else ()
             worker = workers.Worker(number, program, self.folder, options, inside)
             self.workers[name] = worker
             worker.start()
-        self.workers |= recipes.begin(self.given.profile.recipes, self.folder, options)
+        self.workers |= recipes.begin(self.given.profile.recipes, self.folder, options, self.aside())
 
     # ---- faults ------------------------------------------------------------------------------
 
@@ -126,10 +139,30 @@ class Stage:
                         lambda fault=fault: self.save(fault.targets[0]))
             self.at(begin + fault.at, lambda fault=fault: self.strike(fault, begin + fault.at))
         self.at(begin, self.look_after_workers)
+        self.plan_change(begin)
         end = begin + self.given.seconds
-        while self.agenda and self.agenda[0][0] < end:
+        while self.agenda and (self.agenda[0][0] < end or self.is_changing()):
+            if time.monotonic() > end + CHANGES_S:
+                raise Trouble("a change of masters does not end")
             self.next_action()
         time.sleep(max(0.0, end - time.monotonic()))
+
+    def is_changing(self):
+        return self.changer is not None and not self.changer.is_over()
+
+    def plan_change(self, begin):
+        """The next one."""
+        if self.is_changing():
+            at = max(time.monotonic(), begin + self.changes[self.changer.done].at)
+            self.at(at, lambda: self.go_on_with(self.changer.replace(self), lambda: self.plan_change(begin)))
+
+    def go_on_with(self, steps, then):
+        try:
+            pause = next(steps)
+        except StopIteration:
+            then()
+        else:
+            self.at(time.monotonic() + pause, lambda: self.go_on_with(steps, then))
 
     def next_action(self):
         moment, _, action = heapq.heappop(self.agenda)
@@ -152,19 +185,28 @@ class Stage:
     def strike(self, fault, moment):
         """An earlier fault of the target may take longer to mend than was planned."""
         targets = self.aimed(fault)
-        busy = self.struck if fault.kind in kinds.SOLITARY else self.struck & set(targets)
+        is_solitary = fault.kind in kinds.SOLITARY and not self.changer
+        busy = self.struck if is_solitary else self.struck & set(targets)
         if targets and not busy:
             self.begin_fault(replace(fault, targets=targets))
         elif time.monotonic() < moment + schedule.SLACK_S:
             self.at(time.monotonic() + POLL_S, lambda: self.strike(fault, moment))
         else:
-            why = "the fault before is not over" if targets else "nobody leads"
+            why = "the fault before is not over" if targets else "this is not the time"
             print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: {why}", file=sys.stderr)
 
     def aimed(self, fault):
-        """The targets by their names; none if it is aimed at who leads, and nobody does."""
-        is_leader = fault.targets == (schedule.LEADER,)
-        return recipes.leaders(self.workers.values()) if is_leader else fault.targets
+        """The targets by their names; none if it is aimed at who leads, and nobody does, or is too early."""
+        if fault.targets == (schedule.LEADER,):
+            return recipes.leaders(self.workers.values())
+        if not self.changer:
+            return fault.targets
+        if fault.detail == changing.AFTER_ALL and self.is_changing():
+            return ()
+        return tuple(map(self.changer.present, fault.targets))
+
+    def masters_struck(self):
+        return [it for it in self.struck if it in self.masters]
 
     def begin_fault(self, fault):
         self.struck |= set(fault.targets)
@@ -236,7 +278,7 @@ class Stage:
 
     def keys_left(self):
         left = 0
-        for master in self.masters.values():
+        for master in [it for it in self.masters.values() if not it.is_dead()]:
             with master.connect() as connection:
                 names = [*self.given.names, *self.given.slots]
                 left += connection.do("EXISTS", *names, *(f"redlock:{kind}:{name}" for name in names
@@ -260,6 +302,7 @@ class Stage:
                  "longest_ms": profile.longest_ms, "takeover_ms": profile.takeover_ms,
                  "availability": given.availability,
                  "grown": given.grown, "permits": profile.permits, "least_use": given.least_use,
+                 "changes": len(self.changes),
                  "recipes": ",".join(f"{kind}={many}" for kind, many in profile.recipes), **self.settled}
         (self.folder / "run").write_text("".join(f"{k} {v}\n" for k, v in facts.items()),
                                          encoding="ascii")
@@ -268,6 +311,8 @@ class Stage:
         """Ends all that is left, at any stage of the run."""
         end_all()
         self.faults.close()
+        if self.changer:
+            self.changer.close()
 
     def clear(self):
         shutil.rmtree(self.folder)

@@ -20,6 +20,7 @@ PROGRAMS = {
     "node-redlock": str(FAULT / "node_redlock_worker.mjs"),
 }
 FOREIGN = ("plain", "node-redlock")
+LEFT_S = 900  # a run may take longer than it is told
 # A worker without arguments ends with this status when it has all that it needs.
 USAGE = 64
 
@@ -117,19 +118,23 @@ class Options:
     """The settings that all workers of a run share."""
 
     def __init__(self, given, nodes, register):
+        """`nodes`: the variable that names the masters."""
         profile = given.profile
         self.seed, self.names, self.slots = given.seed, given.names, given.slots
         self.ttl_ms, self.max_ttl_ms, self.many = profile.ttl_ms, profile.max_ttl_ms, dict(profile.recipes)
+        self.spare = profile.spare
         self.permits = ["--permits", profile.permits, "--fewer", profile.fewer,
                         "--whole", profile.whole]
         # The runner ends them; this is for the case that it cannot.
-        self.words = ["--seconds", given.seconds + 60,
+        self.words = ["--seconds", given.seconds + LEFT_S,
                       "--ttl", profile.ttl_ms, "--wait", profile.wait_ms,
                       "--max-ttl", profile.max_ttl_ms, "--skew", profile.skew_ms,
                       "--spare", profile.spare, "--readers", profile.readers,
                       "--tries", profile.tries, "--unfenced", profile.unfenced,
                       "--hold", profile.hold_us, "--long-every", profile.long_every]
-        self.environment = {"REDLOCK": REDLOCK, "REDLOCK_NODES": nodes,
+        if profile.rest_ms:
+            self.words += ["--rest", profile.rest_ms]
+        self.environment = {"REDLOCK": REDLOCK, **nodes,
                             "REDLOCK_CHAOS_REGISTER": register,
                             "REDLOCK_MAX_TTL": f"{profile.max_ttl_ms}ms",
                             "REDLOCK_SPARE": str(profile.spare),

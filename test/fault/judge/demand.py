@@ -14,6 +14,7 @@ NOTABLE = 5_000  # us: shorter gaps are not reported
 HUNGER = 4  # times the bound for one name
 HANDED = 100_000  # us: a name that is unheld for less is handed over
 HELD = ("REDLOCK_E_HELD", "75")
+DIFFERS = ("REDLOCK_E_DIFFERS",)
 ENDED = ("REDLOCK_E_CLOSED", "REDLOCK_E_CANCELLED")
 
 
@@ -98,7 +99,7 @@ class Demand:
         lane.since = None
 
     def fails(self, lane, now, code):
-        if code not in ENDED and not self.is_contended(lane, now, code):
+        if code not in ENDED and not self.is_contended(lane, now, code) and not self.slept(lane, now, code):
             self.judge_attempt(lane, False)
         self.is_answered(lane, now)
         self.judge_hunger(lane.life, now)
@@ -163,6 +164,10 @@ class Demand:
         gaps = [gap for name in lane.wanted
                 for gap in (name.long_gap, (self.free_since(name, now), now))]
         return all(end - max(begin, lane.asked) <= HANDED for begin, end in gaps)
+
+    def slept(self, lane, now, code):
+        """While its list of masters was replaced: it is refused until it has read the next one."""
+        return code in DIFFERS and self.faults.is_just_woken(lane.life.worker, now)
 
     def judge_attempt(self, lane, has_succeeded):
         """The attempts that began with enough quiet time ahead, whenever they ended: otherwise slow

@@ -19,9 +19,9 @@ def higher(one, other):
 
 class Lease:
     __slots__ = ("lane", "number", "asked", "begin", "end", "due", "token", "fence", "key", "is_shared",
-                 "is_over", "is_lost", "is_judged", "is_excused")
+                 "is_over", "is_lost", "is_judged", "is_excused", "may_have_moved")
 
-    def __init__(self, lane, now, number, until, token, fence):
+    def __init__(self, lane, now, number, until, token, fence, changes=0):
         self.lane, self.number, self.token, self.fence = lane, number, token, fence
         self.key = lane.place.name  # by which the masters have it
         self.is_shared = lane.is_shared
@@ -30,6 +30,8 @@ class Lease:
         self.is_over = False  # released, withdrawn, or its process is gone
         self.is_lost = self.is_judged = False
         self.is_excused = False  # an overlap with it is
+        # To another list: a master that leaves, or was asked in vain, keeps it to the end of its ttl.
+        self.may_have_moved = bool(changes) and lane.life.kind == "command"
 
     def __str__(self):
         reader = ", a reader" if self.is_shared else ""

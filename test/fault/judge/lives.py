@@ -64,6 +64,7 @@ def begin(words):
 ANY = 0
 FACTS = {"begin": (4, begin), "attempt": (ANY, attempt), "acquired": (ANY, acquired),
          "valid": (5, with_until), "at_risk": (5, with_until), "healthy": (5, with_until),
+         "moving": (5, with_until), "moved": (5, with_until), "unmoved": (5, with_until),
          "lost": (5, with_until), "act": (5, with_until), "acted": (6, acted),
          "refrained": (4, name_number), "releasing": (5, with_until), "released": (5, with_code),
          "failed": (5, with_code), "usage": (4, numbers), "end": (6, numbers)}

@@ -10,7 +10,7 @@ COUNTS = ("lives", "attempts", "holders", "valid", "at_risk", "lost_in_time", "l
           "stale_acts_taken_unchecked", "stale_acts_refused", "rounds", "raises", "readers",
           "side_by_side", "permits", "turns_judged",
           "attempts_judged", "keys_seen", "overlaps_excused", "just_woken", "most_rss_kb",
-          "most_descriptors")
+          "most_descriptors", "moved", "unmoved")
 
 
 def report(trial):
@@ -31,6 +31,7 @@ def report(trial):
     told["growth"] = [f"{label}, {seconds} s: {kb[0]} to {kb[1]} kB, "
                       f"{fds[0]} to {fds[1]} descriptors"
                       for label, seconds, kb, fds in trial.usage.told]
+    told["changes"] = trial.change.told()
     told["violations"] = dict(sorted(court.count.items()))
     told["complaints"] = court.complaints
     return told
@@ -71,6 +72,7 @@ def page(told):
              f"{told['workers']} workers, {told['lives']} processes"]
     lines += [f"  {title:<14} {text}" for title, text in summary(told).items()]
     lines += [f"  growth         {it}" for it in told["growth"]]
+    lines += [f"  {title:<14} {text}" for title, text in changes(told)]
     lines += unavailable(told)
     lines += [f"  WRONG          {it}" for it in told["complaints"][:SHOWN]]
     hidden = sum(told["violations"].values()) - SHOWN
@@ -98,6 +100,14 @@ def share(use):
     if use["percent"] is None:
         return "none of the 0.0 s in which"
     return f"{use['percent']:.2f} % of the {use['seconds']:.1f} s in which"
+
+
+def changes(told):
+    """A line for each step, and one for the leases that went along."""
+    if told["changes"]:
+        yield "moves", f"{told['moved']} of leases to the client of another list, {told['unmoved']} in vain"
+    for text in told["changes"]:
+        yield "changed", text
 
 
 def unavailable(told):

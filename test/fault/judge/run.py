@@ -3,7 +3,7 @@
 NUMBERS = ("seed", "masters", "workers", "ttl_ms", "max_ttl_ms", "skew_ms", "quarantine_ms",
            "begin", "end", "holders", "longest_ms", "availability")
 IF_TOLD = ("grown", "spare", "permits", "least_use", "generations", "latches",
-           "takeover_ms")
+           "takeover_ms", "changes")
 
 
 class Run:

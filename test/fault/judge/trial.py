@@ -3,6 +3,7 @@
 from heapq import merge
 
 from . import recipes
+from .change import Change
 from .court import Court
 from .demand import Demand, Windows
 from .faults import Faults, read_faults
@@ -16,7 +17,7 @@ from .run import read_run
 from .turns import Turns
 from .usage import Usage
 
-VALIDITY = ("valid", "at_risk", "healthy", "lost", "act", "releasing")
+VALIDITY = ("valid", "at_risk", "healthy", "moving", "moved", "unmoved", "lost", "act", "releasing")
 
 
 class Trial:
@@ -32,6 +33,9 @@ class Trial:
         self.keys = Keys(self.court, self.run, self.faults, windows, self.names)
         self.turns = Turns(self.court, self.run, self.faults)
         self.permits = Permits(self.court, self.run, self.faults)
+        self.change = Change(self.court, self.run, self.faults)
+        if self.run.changes:
+            self.needs("changes", None, lambda: self.change.read(folder / "changes"))
         self.leases = Leases(self.court, self.run, self.faults, self.permits,
                              self.keys.masters_with)
         self.register = Register(folder / "register", self.court)
@@ -76,6 +80,7 @@ class Trial:
         self.demand.judge_availability()
         self.usage.ends(self.lives)
         self.permits.ends()
+        self.change.ends()
         self.recipes = recipes.judge(self)
         self.court.at_least("processes that lived for long", len(self.usage.told), self.run.grown)
         self.court.at_least("holders", figures["holders"], self.run.holders)
@@ -166,7 +171,8 @@ class Trial:
             return
         if slot is not None:
             lane.place = self.names.slot(lane.name, slot)
-        name, lane.lease = lane.place, Lease(lane, now, lane.number, until, token, fence)
+        name, lane.lease = lane.place, Lease(lane, now, lane.number, until, token, fence,
+                                             self.run.changes)
         self.permits.acquired(lane.lease, slot)
         self.demand.gets(lane, name, now)
         self.leases.acquired(lane, name, lane.lease, now, until)
@@ -177,12 +183,15 @@ class Trial:
         if fact in VALIDITY:
             self.court.figures[fact] += 1
             lane.life.acts += fact == "act"
+            lane.lease.may_have_moved |= fact == "moving"
+            if fact == "lost":
+                self.change.lost(lane.lease, now)
             self.leases.hears(fact, name, lane.lease, now, *said)
         elif fact == "refrained":
             self.leases.refrained(lane.lease, now)
         else:
             self.leases.released(name, lane.lease, now)
-            self.keys.is_over(lane, now, said[0] == "REDLOCK_OK")
+            self.keys.is_over(lane, now, said[0] == "REDLOCK_OK" and not lane.lease.may_have_moved)
 
     def acted(self, life, lane, number, checked, unchecked):
         self.court.figures["acted"] += 1

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
-TOLD = ("valid", "at_risk", "healthy", "lost", "act", "releasing")   # with the validity left
+# With the validity left.
+TOLD = ("valid", "at_risk", "healthy", "moving", "moved", "unmoved", "lost", "act", "releasing")
 
 
 def slot_key(name, slot):

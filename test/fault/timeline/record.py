@@ -10,8 +10,9 @@ RESTARTS = ("crashed", "emptied", "rolled-back", "terminated")
 ENDS = ("killed", "ended")   # of a worker's process
 PERMITS = "permits="
 # The least number of words after the fact's own.
-LEASE_FACTS = {"attempt": 2, "acquired": 5, "valid": 3, "at_risk": 3, "healthy": 3, "lost": 3,
-               "act": 3, "acted": 4, "refrained": 2, "releasing": 3, "released": 3, "failed": 3}
+LEASE_FACTS = {"attempt": 2, "acquired": 5, "valid": 3, "at_risk": 3, "healthy": 3, "moving": 3, "moved": 3,
+               "unmoved": 3, "lost": 3, "act": 3, "acted": 4, "refrained": 2, "releasing": 3,
+               "released": 3, "failed": 3}
 
 
 class Unreadable(Exception):

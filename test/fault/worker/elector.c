@@ -2,7 +2,8 @@
  * elector.c - one process of a run of elections: stands for leader, announces, observes, and
  * records its events, which others judge.
  *
- *   redlock-elector NAME TTL_MS VALUE RECORD [MAX_TTL_MS]      the masters: REDLOCK_NODES
+ *   redlock-elector NAME TTL_MS VALUE RECORD [MAX_TTL_MS [SPARE]]      the masters: REDLOCK_NODES,
+ * or REDLOCK_NODES_FILE: where that has another list, it lets go, and stands and observes anew.
  *
  * The facts, after the moment in us of CLOCK_BOOTTIME; UNTIL is when validity ends, as computed
  * then: begin PID        the first leads TERM UNTIL        valid TERM UNTIL    it has moved
@@ -17,11 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lists.h"
 #include "record.h"
 
 struct elector {
     struct record record;
-    redlock *client;
+    struct lists lists;
+    char **arguments;
     redlock_campaign *candidate;
     redlock_observer *observer;
     int64_t term, until; /* 0: it does not lead */
@@ -40,8 +43,10 @@ static int64_t valid_until(const struct elector *elector)
 /* Records it if validity has moved: a renewal has no event. */
 static void look(struct elector *elector)
 {
+    if (!elector->term)
+        return;
     int64_t until = valid_until(elector), now = now_us();
-    if (!elector->term || until <= now || llabs(until - elector->until) <= 2000)
+    if (until <= now || llabs(until - elector->until) <= 2000)
         return;
     elector->until = until;
     record_put(&elector->record, now, "valid %lld %lld", (long long)elector->term,
@@ -88,36 +93,64 @@ static void on_leader(redlock_observer *observer, const redlock_leader *leader, 
                (const char *)leader->value);
 }
 
-static void on_closed(redlock *client, unsigned left, void *data)
+static void on_closed(void *owner)
 {
-    (void)client, (void)left, (void)data;
+    (void)owner;
     ev_break(EV_DEFAULT, EVBREAK_ALL);
+}
+
+static void let_go(struct elector *elector)
+{
+    is_over(elector, now_us());
+    redlock_observer_free(elector->observer);
+    redlock_campaign_free(elector->candidate);
+    elector->observer = NULL;
+    elector->candidate = NULL;
 }
 
 static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
 {
     struct elector *elector = signal->data;
     (void)loop, (void)events;
-    is_over(elector, now_us());
-    redlock_observer_free(elector->observer);
-    elector->observer = NULL;
-    redlock_close(elector->client, 1000, on_closed, elector);
+    let_go(elector);
+    lists_close(&elector->lists);
 }
 
-static bool begin(struct elector *elector, char **argv)
+static bool stand(struct elector *elector)
 {
     redlock_campaign_options options = {.size = sizeof options};
-    options.ttl_ms = atoll(argv[2]);
-    options.value = argv[3];
-    options.length = strlen(argv[3]);
+    redlock *client = elector->lists.client;
+    const char *name = elector->arguments[1];
+    options.ttl_ms = atoll(elector->arguments[2]);
+    options.value = elector->arguments[3];
+    options.length = strlen(elector->arguments[3]);
+    return redlock_observer_begin(client, &elector->observer, name, on_leader, elector) ==
+               REDLOCK_OK &&
+           redlock_campaign_begin(client, &elector->candidate, name, &options, on_event, elector) ==
+               REDLOCK_OK;
+}
+
+static bool leave_former(void *owner, redlock *former, bool is_new)
+{
+    struct elector *elector = owner;
+    (void)former;
+    if (!is_new)
+        return false;
+    let_go(elector);
+    if (!stand(elector)) {
+        fputs("elector: cannot stand again\n", stderr);
+        exit(1);
+    }
+    return false;
+}
+
+static bool begin(struct elector *elector)
+{
     ev_prepare_init(&elector->look, on_prepare);
     ev_signal_init(&elector->end, on_signal, SIGTERM);
     elector->look.data = elector->end.data = elector;
     ev_signal_start(EV_DEFAULT, &elector->end);
-    bool begun = redlock_observer_begin(elector->client, &elector->observer, argv[1], on_leader,
-                                        elector) == REDLOCK_OK &&
-                 redlock_campaign_begin(elector->client, &elector->candidate, argv[1], &options,
-                                        on_event, elector) == REDLOCK_OK;
+    bool begun = stand(elector);
     if (begun)
         ev_prepare_start(EV_DEFAULT, &elector->look);
     return begun;
@@ -125,26 +158,26 @@ static bool begin(struct elector *elector, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct elector elector = {0};
-    char why[256] = "";
-    redlock_options options = {.size = sizeof(redlock_options)};
-    if (argc < 5 || argc > 6) {
-        fprintf(stderr, "usage: %s NAME TTL_MS VALUE RECORD [MAX_TTL_MS]\n", argv[0]);
+    struct elector elector = {.arguments = argv};
+    elector.lists = (struct lists){
+        .loop = EV_DEFAULT, .left = leave_former, .closed = on_closed, .owner = &elector};
+    redlock_options *options = &elector.lists.options;
+    *options = (redlock_options){.size = sizeof(redlock_options)};
+    if (argc < 5 || argc > 7) {
+        fprintf(stderr, "usage: %s NAME TTL_MS VALUE RECORD [MAX_TTL_MS [SPARE]]\n", argv[0]);
         return 64;
     }
-    if (argc == 6)
-        options.max_ttl_ms = atoll(argv[5]);
-    if (!record_open(&elector.record, argv[4]) ||
-        redlock_open(&elector.client, EV_DEFAULT, &options, why, sizeof why) != REDLOCK_OK) {
-        fprintf(stderr, "elector: cannot begin: %s\n", why);
+    options->max_ttl_ms = argc > 5 ? atoll(argv[5]) : 0;
+    options->spare = argc > 6 ? atoi(argv[6]) : 0;
+    if (!record_open(&elector.record, argv[4])) {
+        perror(argv[4]);
         return 1;
     }
+    if (!lists_open(&elector.lists))
+        return 1;
     record_put(&elector.record, now_us(), "begin %d", (int)getpid());
-    bool begun = begin(&elector, argv);
+    bool begun = begin(&elector);
     if (begun)
         ev_run(EV_DEFAULT, 0);
-    redlock_observer_free(elector.observer);
-    redlock_campaign_free(elector.candidate);
-    redlock_free(elector.client);
     return !begun;
 }

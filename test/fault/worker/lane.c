@@ -8,7 +8,6 @@
 
 #include "worker.h"
 
-#define REST_MOST_S     0.004
 #define FAILED_MOST_S   0.02
 #define REGISTER_MOST_S 0.1 /* the longest wait for a register that does not answer */
 #define THINK_US        100
@@ -17,6 +16,7 @@
 #define ACTS_PER_TTL    10
 #define THINKS_PER_TTL  100 /* of a long hold */
 #define KEY_MOST        256
+#define STARTS_ANEW     50 /* percent of the waiters, where there is another list */
 
 /* ---- Recording ---- */
 
@@ -151,8 +151,9 @@ static void ask(struct lane *lane)
     lane->number++;
     lane->state = LANE_ASKING;
     put_attempt(lane);
+    lane->client = lane->worker->lists.client;
     redlock_code code =
-        redlock_acquire(lane->worker->client, &lane->lease, lane->name, &wanted, on_event, lane);
+        redlock_acquire(lane->client, &lane->lease, lane->name, &wanted, on_event, lane);
     if (code != REDLOCK_OK) {
         put_code(lane, "failed", code);
         rest(lane, FAILED_MOST_S);
@@ -174,6 +175,7 @@ static void finish(struct lane *lane, const char *fact, redlock_code code, doubl
     redlock_lease_free(lane->lease);
     lane->lease = NULL;
     rest(lane, rest_most_s);
+    lists_look(&lane->worker->lists);
 }
 
 /* ---- Acting ---- */
@@ -257,6 +259,34 @@ static void hold(struct lane *lane)
         hold_on(lane);
 }
 
+/* ---- Another list ---- */
+
+/* The call refuses a lease that moves already. */
+static void move(struct lane *lane)
+{
+    if (redlock_lease_move(lane->lease, lane->worker->lists.client) == REDLOCK_OK)
+        put_validity(lane, "moving");
+}
+
+/* A waiter that goes on under the former list moves when it has the lease. */
+bool lane_leaves(struct lane *lane, const redlock *former, bool is_new)
+{
+    if (!lane->lease || lane->client != former)
+        return false;
+    if (is_held(lane))
+        move(lane);
+    else if (is_new && lane->state == LANE_ASKING && with_chance(STARTS_ANEW))
+        redlock_lease_release(lane->lease);
+    return true;
+}
+
+static void moved(struct lane *lane)
+{
+    lane->client = lane->worker->lists.client;
+    put_validity(lane, "moved");
+    lists_look(&lane->worker->lists);
+}
+
 /* ---- Events ---- */
 
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
@@ -286,13 +316,19 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     case REDLOCK_HEALTHY:
         put_validity(lane, "healthy");
         break;
+    case REDLOCK_MOVED:
+        moved(lane);
+        break;
+    case REDLOCK_NOT_MOVED:
+        put_validity(lane, "unmoved");
+        break;
     case REDLOCK_LOST:
         put_validity(lane, "lost");
         if (is_held(lane))
             give_back(lane);
         break;
     case REDLOCK_RELEASED:
-        finish(lane, "released", event->code, REST_MOST_S);
+        finish(lane, "released", event->code, 0.001 * (double)lane->worker->terms.rest_ms);
         break;
     default:
         finish(lane, "failed", event->code, FAILED_MOST_S);

@@ -20,6 +20,7 @@ static const struct term {
              {"seed", COUNT, offsetof(struct terms, seed), UINT_MAX},
              {"ttl", MS, offsetof(struct terms, ttl_ms), 0},
              {"wait", MS, offsetof(struct terms, wait_ms), 0},
+             {"rest", MS, offsetof(struct terms, rest_ms), 0},
              {"max-ttl", MS, offsetof(struct terms, max_ttl_ms), 0},
              {"skew", MS, offsetof(struct terms, skew_ms), 0},
              {"spare", COUNT, offsetof(struct terms, spare), INT_MAX},
@@ -37,10 +38,12 @@ static void misuse(void)
 {
     fputs("usage: redlock-chaos-worker --record FILE --label NAME --seconds S\n"
           "           --seed N [--ttl MS] [--wait MS] [--max-ttl MS] [--skew MS] [--hold US]\n"
-          "           [--spare F] [--long-every N] [--readers PERCENT] [--tries PERCENT]\n"
+          "           [--rest MS] [--spare F] [--long-every N] [--readers PERCENT] [--tries "
+          "PERCENT]\n"
           "           [--unfenced PERCENT] [--permits K] [--fewer PERCENT] [--whole PERCENT] "
           "NAME...\n"
-          "REDLOCK_NODES: the masters. REDLOCK_CHAOS_REGISTER: [:PASSWORD@]HOST:PORT.\n",
+          "REDLOCK_NODES or REDLOCK_NODES_FILE: the masters. REDLOCK_CHAOS_REGISTER: "
+          "[:PASSWORD@]HOST:PORT.\n",
           stderr);
 }
 
@@ -64,7 +67,7 @@ static bool take_register(struct terms *terms, char *address)
 static bool take_environment(struct terms *terms)
 {
     char *at = getenv("REDLOCK_CHAOS_REGISTER");
-    terms->nodes = getenv("REDLOCK_NODES");
+    terms->has_nodes = getenv("REDLOCK_NODES") || getenv("REDLOCK_NODES_FILE");
     return !at || take_register(terms, strdup(at));
 }
 
@@ -102,14 +105,18 @@ static bool take_options(struct terms *terms, int argc, char **argv)
 
 static bool is_whole(const struct terms *terms)
 {
-    return terms->nodes && terms->record && terms->label && terms->seconds > 0 &&
+    return terms->has_nodes && terms->record && terms->label && terms->seconds > 0 &&
            terms->ttl_ms > 0 && terms->count > 0 && terms->count <= NAMES_MOST;
 }
 
 bool terms_parse(struct terms *terms, int argc, char **argv)
 {
-    *terms = (struct terms){
-        .hold_us = 1000, .ttl_ms = 1000, .wait_ms = 2000, .max_ttl_ms = 1000, .skew_ms = 50};
+    *terms = (struct terms){.hold_us = 1000,
+                            .rest_ms = 4,
+                            .ttl_ms = 1000,
+                            .wait_ms = 2000,
+                            .max_ttl_ms = 1000,
+                            .skew_ms = 50};
     bool good = take_options(terms, argc, argv);
     terms->names = argv + optind;
     terms->count = (unsigned)(argc - optind);

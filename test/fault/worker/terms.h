@@ -10,7 +10,8 @@
 #define NAMES_MOST 64
 
 struct terms {
-    const char *nodes, *record, *label;
+    const char *record, *label;
+    bool has_nodes;          /* in the environment, where the library looks */
     char *register_host;     /* NULL: no record is written */
     char *register_password; /* NULL: it needs none */
     int register_port;
@@ -20,6 +21,7 @@ struct terms {
     unsigned permits;      /* K: the attempts ask for one of K permits; 0: for the name */
     unsigned fewer, whole; /* percent of them: ask for one of less than K; for the name */
     int64_t ttl_ms, wait_ms, max_ttl_ms, skew_ms;
+    int64_t rest_ms; /* at most, after a lease */
     int spare;
     char **names;
     unsigned count;

@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 5000
-#define USAGE_S     1.
+#define USAGE_S 1.
 
-static void on_closed(redlock *client, unsigned left, void *data)
+static void on_all_closed(void *owner)
 {
-    struct worker *worker = data;
-    (void)client, (void)left;
+    struct worker *worker = owner;
     ev_break(worker->loop, EVBREAK_ALL);
 }
 
@@ -24,7 +22,7 @@ void worker_close_if_idle(struct worker *worker)
         if (worker->lanes[i].state == LANE_ACTING || worker->lanes[i].state == LANE_HOLDING)
             return;
     worker->closed = true;
-    redlock_close(worker->client, PATIENCE_MS, on_closed, worker);
+    lists_close(&worker->lists);
 }
 
 static void end(struct worker *worker)
@@ -66,25 +64,31 @@ static void on_look(struct ev_loop *loop, ev_prepare *look, int events)
 
 static void put_end(struct worker *worker)
 {
-    redlock_stats stats = {.size = sizeof stats};
-    redlock_stats_get(worker->client, &stats);
+    const redlock_stats *sum = &worker->lists.sum;
     record_put(&worker->record, now_us(), "end %u %" PRIu64 " %" PRIu64 " %" PRIu64,
-               worker->record.lines, stats.acquired, stats.rounds, stats.raises);
+               worker->record.lines, sum->acquired, sum->rounds, sum->raises);
+}
+
+static bool leave_former(void *owner, redlock *former, bool is_new)
+{
+    struct worker *worker = owner;
+    bool uses = false;
+    for (unsigned i = 0; i < worker->terms.count; i++)
+        uses |= lane_leaves(&worker->lanes[i], former, is_new);
+    return uses;
 }
 
 static bool open_client(struct worker *worker)
 {
-    char why[256] = "";
-    redlock_options options = {.size = sizeof(redlock_options)};
-    options.nodes = worker->terms.nodes;
-    options.label = worker->terms.label;
-    options.max_ttl_ms = worker->terms.max_ttl_ms;
-    options.clock_skew_ms = worker->terms.skew_ms;
-    options.spare = worker->terms.spare;
-    redlock_code code = redlock_open(&worker->client, worker->loop, &options, why, sizeof why);
-    if (code != REDLOCK_OK)
-        fprintf(stderr, "worker: %s\n", why);
-    return code == REDLOCK_OK;
+    const struct terms *terms = &worker->terms;
+    worker->lists = (struct lists){
+        .loop = worker->loop, .left = leave_former, .closed = on_all_closed, .owner = worker};
+    worker->lists.options = (redlock_options){.size = sizeof(redlock_options),
+                                              .label = terms->label,
+                                              .max_ttl_ms = terms->max_ttl_ms,
+                                              .clock_skew_ms = terms->skew_ms,
+                                              .spare = terms->spare};
+    return lists_open(&worker->lists);
 }
 
 static void open_resource(struct worker *worker)
@@ -140,7 +144,6 @@ int main(int argc, char **argv)
     put_end(&worker);
     if (worker.terms.register_host)
         resource_close(&worker.resource);
-    redlock_free(worker.client);
     ev_loop_destroy(worker.loop);
     return 0;
 }

@@ -13,6 +13,8 @@
  *     acquired NAME NUMBER UNTIL TOKEN FENCE [SLOT]
  *                                             holds; FENCE 0: without one, SLOT: of a permit
  *     valid | at_risk | healthy | lost NAME NUMBER UNTIL
+ *     moving | moved | unmoved NAME NUMBER UNTIL
+ *                                             to the client of another list, which has it, or not
  *     act NAME NUMBER UNTIL                   looked at validity, and uses the resource: a reader
  *                                             reads, a writer writes
  *     acted NAME NUMBER CHECKED UNCHECKED     the register's answer
@@ -28,6 +30,7 @@
 #include <ev.h>
 #include <redlock.h>
 
+#include "lists.h"
 #include "record.h"
 #include "resource.h"
 #include "terms.h"
@@ -51,6 +54,7 @@ struct lane {
     struct worker *worker;
     const char *name;
     redlock_lease *lease;
+    redlock *client; /* of the lease */
     enum lane_state state;
     struct wish wish;
     bool is_long;      /* held beyond its ttl */
@@ -63,7 +67,7 @@ struct lane {
 struct worker {
     struct terms terms;
     struct ev_loop *loop;
-    redlock *client;
+    struct lists lists;
     struct record record;
     struct resource resource;
     bool ending, closed;
@@ -76,6 +80,9 @@ struct worker {
 void lane_begin(struct lane *lane, struct worker *worker, const char *name);
 /* Records it if validity has changed: a renewal has no event. */
 void lane_look(struct lane *lane);
+/* There is another list: it asks no more under the former one, and its lease moves.  True: it uses
+ * the former client still. */
+bool lane_leaves(struct lane *lane, const redlock *former, bool is_new);
 /* Releases the leases, unless the register is still to answer. */
 void lane_end(struct lane *lane);
 void lane_answered(void *lane, unsigned number, const char *verdict);

@@ -39,6 +39,28 @@ void master_renew_heirs(const struct rules *rules, struct world *world, int i)
     master->heir.renewal = master->owner == TOKEN ? SAID_YES : SAID_ABSENT;
 }
 
+/* As the heir's first one: without heal. */
+void master_renew_seconds(const struct rules *rules, struct world *world, int i)
+{
+    struct master *master = &world->master[i];
+    bool is_over = master->mark && !broken(rules, PASSES_MARKED_ON);
+    master->second = master->owner == TOKEN && !is_over ? SAID_YES : SAID_ABSENT;
+    world->wrong = second_holds(rules, world) ? TAKEN_OVER : FINE;
+}
+
+/* A place in the queue may be given the name later, until a release of the token ends it: here that
+ * is a request that is still on its way. */
+bool master_may_take(const struct world *world, int i)
+{
+    return world->master[i].taking && world->master[i].owner == FREE;
+}
+
+void master_take(struct world *world, int i)
+{
+    world->master[i].owner = TOKEN;
+    world->master[i].taking = false;
+}
+
 void master_release(const struct rules *rules, struct world *world, int i)
 {
     struct master *master = &world->master[i];
@@ -57,6 +79,7 @@ void master_restart(const struct rules *rules, struct world *world, int i)
     struct master *master = &world->master[i];
     master->owner = FREE;
     master->mark = 0;
+    master->taking &= broken(rules, RESTART_KEEPS_REQUESTS);
     for (int k = 0; k < rules->renewals && !broken(rules, RESTART_KEEPS_REQUESTS); k++)
         master->renewal[k] = (struct renewal){0};
     heir_cut(rules, world, i);

@@ -12,6 +12,7 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     field(bits, 2, &master->owner);
     field(bits, 3, &master->mark);
     flag(bits, &master->released);
+    flag(bits, &master->taking);
     for (int k = 0; k < RENEWALS; k++) {
         field(bits, 2, &master->renewal[k].stage);
         field(bits, 3, &master->renewal[k].late_in);
@@ -21,6 +22,7 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     field(bits, 2, &master->heir.release);
     field(bits, 2, &master->heir.presence);
     flag(bits, &master->heir.owed);
+    field(bits, 2, &master->second);
 }
 
 INLINE void other_fields(const struct rules *rules, struct bits *bits, struct world *world)
@@ -60,10 +62,12 @@ static bool forget_renewals(const struct rules *rules, const struct world *world
     return any;
 }
 
-/* Once the holder's renewals are done, a master matters for the heir's lease alone. */
+/* Once the holder's renewals are done, a master matters for the heirs' leases alone. */
 static void forget_at(const struct rules *rules, const struct world *world, struct master *master)
 {
     bool is_over = !forget_renewals(rules, world, master) && world->left;
+    if (rules->question == AGAIN)
+        return;
     if (is_over && world->heir == GAVE_BACK)
         *master = (struct master){0};
     if (is_over)

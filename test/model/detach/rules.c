@@ -9,6 +9,7 @@
 static const struct rules worlds[QUESTIONS] = {
     [GIVEN] = {.masters = 3, .renewals = 1, .ttl = 3},
     [TAKEN] = {.masters = 3, .renewals = 1, .ttl = 1},
+    [AGAIN] = {.masters = 3, .renewals = 1, .ttl = 1},
 };
 
 /* None needs another world. */

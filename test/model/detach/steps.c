@@ -115,6 +115,22 @@ static void steps_of_heir(const struct visit *v)
     }
 }
 
+static void steps_of_second(const struct visit *v)
+{
+    struct world next = *v->now;
+    if (second_may_attach(v->rules, v->now)) {
+        second_attach(v->rules, &next);
+        take(v, ATTACH_SECOND, 0, 0, &next);
+    }
+    for (int i = 0; i < v->rules->masters; i++) {
+        next = *v->now;
+        if (next.master[i].second != ASKED)
+            continue;
+        master_renew_seconds(v->rules, &next, i);
+        take(v, CARRY_OUT_SECONDS, i, 0, &next);
+    }
+}
+
 /* ---- masters, others, time --------------------------------------------------------------------
  */
 
@@ -135,6 +151,11 @@ static void steps_of_master(const struct visit *v, int i)
         become(v, OTHER_TAKES, i, OTHERS);
     if (owner == OTHERS)
         become(v, OTHER_GIVES_BACK, i, FREE);
+    if (master_may_take(v->now, i)) {
+        master_take(&next, i);
+        take(v, TAKE, i, 0, &next);
+        next = *v->now;
+    }
     master_restart(v->rules, &next, i);
     take(v, RESTART, i, 0, &next);
 }
@@ -144,11 +165,13 @@ void model_steps(const struct visit *v)
     struct world next = *v->now;
     steps_of_holder(v);
     steps_of_heir(v);
+    steps_of_second(v);
     for (int i = 0; i < v->rules->masters; i++) {
         steps_of_master(v, i);
         master_tick(v->rules, &next, i);
     }
-    take(v, TICK, 0, 0, &next);
+    if (v->rules->question != AGAIN)
+        take(v, TICK, 0, 0, &next);
 }
 
 void model_begin(const struct visit *v)
@@ -157,5 +180,7 @@ void model_begin(const struct visit *v)
     struct world world = {0};
     for (int i = 0; i < rules->masters; i++)
         world.master[i].owner = TOKEN;
+    for (int i = 0; i < rules->masters && rules->question == AGAIN; i++)
+        world.master[i].taking = true;
     v->visit(v->visitor, NULL, &world);
 }

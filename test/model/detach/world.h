@@ -11,8 +11,12 @@
  *             gives back; again where it     come_due(), pay(), hear_release()
  *             was lost or met a forgotten
  *             script
+ *   second.c  attaches when a quorum has     claim_new(), claim_ask(), hear_setting()
+ *             carried the release out
  *   master.c  renews, releases, marks        renew.lua and its kin, release.lua, release_slot.lua,
  *                                            mark.lua
+ *             carries out a late acquire, or   SET NX, grant.lua, queue.lua and their kin
+ *             refresh of a place
  */
 #ifndef DETACH_WORLD_H
 #define DETACH_WORLD_H
@@ -24,8 +28,9 @@
 
 enum { MASTERS = 3, RENEWALS = 2 };
 
-/* How the heir gives it back: by the token alone, or by a lease that it took over. */
-#define QUESTION_TABLE(ASK) ASK(GIVEN) ASK(TAKEN)
+/* How the heir gives it back: by the token alone, or by a lease that it took over.  AGAIN: a second
+ * heir attaches behind the release by the token alone. */
+#define QUESTION_TABLE(ASK) ASK(GIVEN) ASK(TAKEN) ASK(AGAIN)
 
 /* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
  * doing harm. */
@@ -48,7 +53,10 @@ enum { MASTERS = 3, RENEWALS = 2 };
     BREAK(ABSENT_PAID, TAKEN,                                                                      \
           "a master that says so while its release is under way is owed no other")                 \
     BREAK(RELEASE_NOT_REPEATED, GIVEN,                                                             \
-          "a release that is lost, or met a forgotten script, is not repeated")
+          "a release that is lost, or met a forgotten script, is not repeated")                    \
+    BREAK(PASSES_MARKED_ON, AGAIN, "the renewal of an attach does not look for the mark")          \
+    BREAK(RELEASED_BY_FEW, AGAIN,                                                                  \
+          "an heir attaches when one master less than a quorum has carried the release out")
 
 MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
@@ -73,13 +81,14 @@ enum presence { UNSURE, PRESENT, ABSENT };
 
 enum phase { WITHOUT_TOKEN, WITH_TOKEN, ATTACHING, HOLDING, GAVE_BACK };
 
-enum wrong { FINE, WRITTEN_LATE, HEALED };
+enum wrong { FINE, WRITTEN_LATE, HEALED, TAKEN_OVER };
 
 struct world {
     struct master {
         uint8_t owner;
         uint8_t mark;  /* ticks that it still lasts */
         bool released; /* the heir's release was carried out */
+        bool taking;   /* a request of the holder that takes a free name is on its way */
         struct renewal {
             uint8_t stage;
             uint8_t late_in; /* ticks; 0: a master refuses it as late */
@@ -91,6 +100,7 @@ struct world {
             uint8_t presence; /* as the heir knows it */
             bool owed;
         } heir;
+        uint8_t second; /* enum answer: to the second heir's renewal */
     } master[MASTERS];
     bool left;     /* redlock_lease_detach() has returned */
     uint8_t heir;  /* enum phase */
@@ -104,6 +114,7 @@ enum act {
     DETACH,
     HAND_ON,
     ATTACH,
+    ATTACH_SECOND,
     RENEW,
     HEAR_RENEWAL,
     GIVE_BACK,
@@ -112,11 +123,13 @@ enum act {
     CARRY_OUT,
     FORGET,
     CARRY_OUT_HEIRS,
+    CARRY_OUT_SECONDS,
     CARRY_OUT_RELEASE,
     FORGET_RELEASE,
     LOSE,
     OTHER_TAKES,
     OTHER_GIVES_BACK,
+    TAKE,
     RESTART,
     TICK
 };
@@ -137,7 +150,10 @@ static inline uint8_t whole_time(const struct rules *rules)
 
 void master_renew(const struct rules *rules, struct world *world, int i, int k);
 void master_renew_heirs(const struct rules *rules, struct world *world, int i);
+void master_renew_seconds(const struct rules *rules, struct world *world, int i);
 void master_release(const struct rules *rules, struct world *world, int i);
+bool master_may_take(const struct world *world, int i);
+void master_take(struct world *world, int i);
 void master_restart(const struct rules *rules, struct world *world, int i);
 void master_tick(const struct rules *rules, struct world *world, int i);
 
@@ -164,5 +180,11 @@ void heir_hear_release(const struct rules *rules, struct world *world, int i);
 void heir_cut(const struct rules *rules, struct world *world, int i);
 /* It has given it back, and no release is on its way to the master, or owed. */
 bool heir_is_done(const struct world *world, int i);
+
+/* ---- second.c ------------------------------------------------------------------- */
+
+bool second_may_attach(const struct rules *rules, const struct world *world);
+void second_attach(const struct rules *rules, struct world *world);
+bool second_holds(const struct rules *rules, const struct world *world);
 
 #endif

@@ -150,21 +150,10 @@ static bool tells_of_slots(const struct model_answer *answer)
     return answer->free_slot >= 0 || answer->next_slot >= 0;
 }
 
-static void put_refused_slot(struct buffer *to, const struct model_answer *answer)
-{
-    answer_write_array(to, 4);
-    answer_write_integer(to, -1);
-    answer_write_integer(to, answer->clock);
-    answer_write_integer(to, answer->free_slot);
-    answer_write_integer(to, answer->next_slot);
-}
-
 static void put_grant(struct buffer *to, const struct model_answer *answer)
 {
     if (answer->answer == ANSWER_YES && !answer->clock)
         answer_write_integer(to, 1);
-    else if (answer->answer == ANSWER_HELD && tells_of_slots(answer))
-        put_refused_slot(to, answer);
     else
         put_clocked(to, outcome(answer->answer), answer->clock);
 }
@@ -360,11 +349,23 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
     }
 }
 
+static void put_refused_slot(struct buffer *to, const struct model_answer *answer)
+{
+    char text[64];
+    int length =
+        snprintf(text, sizeof text, "%lld %d", (long long)answer->clock, answer->next_slot);
+    if (answer->free_slot >= 0)
+        snprintf(text + length, sizeof text - (size_t)length, " %d", answer->free_slot);
+    answer_write_text(to, text);
+}
+
 static void put_one_of_each(struct buffer *to, const struct message *message)
 {
     const struct model_answer *answer = &message->answer;
     if (is_error(answer->answer))
         put_error(to, answer);
+    else if (answer->answer == ANSWER_HELD && tells_of_slots(answer))
+        put_refused_slot(to, answer);
     else if (message->call.kind == REQUEST_GRANT)
         answer_write_integer(to, answer->answer == ANSWER_HELD ? -answer->clock : answer->clock);
     else if (answer->answer == ANSWER_LATE)
@@ -378,9 +379,10 @@ void answer_write(struct buffer *to, const struct world *w, const struct message
     unsigned count = 0;
     for (const struct message *each = message; each; each = each->shares)
         count++;
-    if (count == 1 && !is_error(message->answer.answer)) {
+    bool is_error_alone = count == 1 && is_error(message->answer.answer);
+    if (count == 1 && !message->call.each && !is_error_alone) {
         put_one(to, w, message);
-    } else if (count == 1 || all_answer(message, ANSWER_NOSCRIPT)) {
+    } else if (is_error_alone || all_answer(message, ANSWER_NOSCRIPT)) {
         put_error(to, &message->answer);
     } else {
         answer_write_array(to, count);

@@ -137,7 +137,7 @@ struct script {
     REQUEST_IF_##batch(ROW(kind, kind##_EACH, true, false, false))                                        \
     REQUEST_IF_##modes(ROW(kind, kind##_SHARED, false, true, false))                                      \
     REQUEST_IF_##modes(REQUEST_IF_##batch(ROW(kind, kind##_SHARED_EACH, true, true, false)))            \
-    REQUEST_IF_##slot(ROW(kind, kind##_SLOT, false, false, true))
+    REQUEST_IF_##slot(ROW(kind, kind##_SLOT, batch, false, true))
 /* clang-format on */
 static const struct script scripts[] = {SCRIPT(HELLO) SCRIPT(AGREE) CLAIM_REQUESTS(SCRIPT)
                                             CLAIM_REQUESTS(OTHER_SCRIPTS) TASK_REQUESTS(SCRIPT)};
@@ -201,7 +201,9 @@ static void read_hello(struct reading *it, struct asked *asked)
     call->terms.drift_ppm = number(it);
     call->terms.skew_ms = number(it);
     call->terms.trust = flag(it);
-    call->kind = flag(it) ? REQUEST_ADOPT : REQUEST_HELLO;
+    usec adopt_or_ago = number(it);
+    call->kind = adopt_or_ago == 1 ? REQUEST_ADOPT : REQUEST_HELLO;
+    call->terms.other_ago = adopt_or_ago == 1 ? 0 : adopt_or_ago;
     must_be_window(it);
 }
 
@@ -340,24 +342,51 @@ static void read_one(struct reading *it, const struct script *script, struct ask
         call->converts = flag(it);
 }
 
-static void read_each(struct reading *it, bool shared, struct asked *asked)
+/* Where all are alike, only the first grant has a ttl and a proposal. */
+static void read_grants(struct reading *it, struct asked *asked)
+{
+    unsigned left = it->words->count - it->at;
+    bool alike = left == asked->count + 2;
+    it->bad |= !alike && left != 3 * asked->count;
+    for (unsigned i = 0; i < asked->count; i++) {
+        struct model_call *call = &asked->calls[i], *before = i ? call - 1 : call;
+        if (i == 0 || !alike)
+            read_rest(it, call);
+        else
+            call->ttl_ms = before->ttl_ms;
+        if (i > 0 && alike)
+            call->proposal = before->proposal ? before->proposal + 1 : 0;
+        call->value = token(it);
+    }
+}
+
+static void read_each(struct reading *it, const struct script *script, struct asked *asked)
 {
     struct model_call like = asked->calls[0];
-    asked->count = key_count(it, like.kind, BATCH_MAX);
+    asked->count = key_count(it, like.kind, script->slot ? BATCH_OF_SLOTS_MAX : BATCH_MAX);
     for (unsigned i = 0; i < asked->count; i++) {
         asked->calls[i] = like;
         asked->calls[i].count = 1;
-        asked->calls[i].modes = shared;
+        asked->calls[i].modes = script->shared;
         asked->calls[i].names[0] = name(it);
+        it->bad |= script->slot != model_is_slot(asked->calls[i].names[0]);
     }
     if (request_has_clock(like.kind)) {
         must_be(it, "redlock:clock");
         must_be_window(it);
     }
+    if (like.kind == REQUEST_GRANT && !script->slot) {
+        read_grants(it, asked);
+        return;
+    }
     for (unsigned i = 0; i < asked->count; i++) {
         asked->calls[i].value = token(it);
         read_rest(it, &asked->calls[i]);
+        if (script->slot && like.kind == REQUEST_GRANT)
+            asked->calls[i].permits = (unsigned)number(it);
     }
+    if (asked->count == 1 && like.kind == REQUEST_RELEASE && it->at < it->words->count)
+        asked->calls[0].ttl_ms = number(it);
 }
 
 static void read_script(struct reading *it, bool by_hash, struct asked *asked)
@@ -376,7 +405,7 @@ static void read_script(struct reading *it, bool by_hash, struct asked *asked)
     if (request_is_of_task(script->kind))
         read_task(it, asked);
     else if (script->each)
-        read_each(it, script->shared, asked);
+        read_each(it, script, asked);
     else
         read_one(it, script, asked);
 }

@@ -16,7 +16,7 @@ static bool same_names(const struct model_call *a, const struct model_call *b)
 static bool same_terms(const struct quarantine_terms *a, const struct quarantine_terms *b)
 {
     return a->max_ttl_ms == b->max_ttl_ms && a->drift_ppm == b->drift_ppm &&
-           a->skew_ms == b->skew_ms && a->trust == b->trust;
+           a->skew_ms == b->skew_ms && a->trust == b->trust && a->other_ago == b->other_ago;
 }
 
 /* The command is what the core asked for, in all that its kind has. */

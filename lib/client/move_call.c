@@ -1,0 +1,99 @@
+/*
+ * move_call.c - the call that moves a lease to another client: checked, and its shadow asked for.
+ */
+#include "ask.h"
+#include "calls.h"
+#include "leaders.h"
+#include "moves.h"
+#include "options.h"
+#include "report.h"
+
+#include <string.h>
+
+static bool is_under_way(const redlock_lease *lease)
+{
+    const struct lease *core = core_of(lease);
+    return lease->moves || lease->operations || lease_is_extending(core) || lease_is_changing(core);
+}
+
+const char *moves_why_not(const redlock_lease *lease)
+{
+    if (is_under_way(lease))
+        return "another call about the lease is under way: move it when that has ended";
+    if (lease->released || !lease_may_move(core_of(lease), system_now()))
+        return "only a lease can be moved that is held, was not downgraded or upgraded, and is "
+               "within its max_hold_ms";
+    return NULL;
+}
+
+static unsigned count_shared(const redlock *one, const redlock *other)
+{
+    unsigned shared = 0;
+    for (unsigned i = 0; i < one->masters; i++)
+        for (unsigned j = 0; j < other->masters; j++)
+            shared += strcmp(one->addresses[i].shown, other->addresses[j].shown) == 0;
+    return shared;
+}
+
+/* Of the masters that two quorums share at least, more than may be wrong. */
+static bool quorums_meet(const redlock *one, const redlock *other)
+{
+    unsigned spare = one->config.spare, others_spare = other->config.spare;
+    unsigned all = one->masters + other->masters - count_shared(one, other);
+    unsigned wrong = spare > others_spare ? spare : others_spare;
+    return redlock_quorum(one->masters, spare) + redlock_quorum(other->masters, others_spare) >
+           all + wrong;
+}
+
+redlock_code redlock_may_move(redlock *from, const redlock *to)
+{
+    if (!to || to == from)
+        return client_fail(from, REDLOCK_E_ARGUMENT, "a lease is moved to another client");
+    if (strcmp(from->prefix, to->prefix) != 0)
+        return client_fail(from, REDLOCK_E_ARGUMENT,
+                           "the other client has another prefix: there the names are others");
+    if (to->config.looks_only)
+        return client_fail(from, REDLOCK_E_ARGUMENT, "the other client only looks");
+    if (!quorums_meet(from, to))
+        return client_fail(from, REDLOCK_E_DIFFERS,
+                           "quorums of the masters of both clients need not meet: `redlock masters "
+                           "change --plan` shows the lists between");
+    return REDLOCK_OK;
+}
+
+static redlock_code check_other(redlock *client, redlock *to, const struct terms *terms)
+{
+    redlock_code code = redlock_may_move(client, to);
+    if (code)
+        return code;
+    code = calls_check(to);
+    if (!code)
+        code = ttl_check(to, terms->ttl / 1000, terms->margin);
+    return code ? client_fail(client, code, "of the other client: %s", to->error) : code;
+}
+
+/* It has the token of the lease, and a name for each of the masters of its own client. */
+static redlock_code attach_shadow(redlock_lease *lease, redlock *to, const struct terms *terms)
+{
+    struct names *names = names_copy(&to->memory, lease_names(core_of(lease)));
+    redlock_lease *shadow = calls_enter_lease(to, names, terms, redlock_lease_token(lease));
+    if (!shadow || !moves_begin(lease, shadow) || !leaders_prepare(lease, shadow)) {
+        moves_end(lease);
+        redlock_lease_free(shadow);
+        return client_fail(lease->client, REDLOCK_E_MEMORY, "out of memory");
+    }
+    client_ask(shadow, OP_ACQUIRE);
+    return REDLOCK_OK;
+}
+
+redlock_code redlock_lease_move(redlock_lease *lease, redlock *to)
+{
+    if (!client_is_usable(lease->client))
+        return REDLOCK_E_FORKED;
+    const char *why = moves_why_not(lease);
+    if (why)
+        return client_fail(lease->client, REDLOCK_E_STATE, "%s", why);
+    struct terms terms = lease_begin_move(lease->client->engine, core_of(lease));
+    redlock_code code = check_other(lease->client, to, &terms);
+    return code ? code : attach_shadow(lease, to, &terms);
+}

@@ -1,0 +1,94 @@
+/*
+ * relist.c - a client is left for another one, of the next list: its leases move, then it closes.
+ */
+#include "relist.h"
+
+#include "ask.h"
+#include "calls.h"
+#include "loop.h"
+#include "moves.h"
+#include "report.h"
+
+#define AGAIN_AFTER MS(200) /* a lease may be about something else, or its new masters not up */
+
+/* ---- its leases --------------------------------------------------------------- */
+
+/* A release goes to the masters that it is owed to.  A look counts as released, and ends with the
+ * client. */
+static bool is_over(const redlock_lease *lease)
+{
+    bool was_left = lease->operations & (OP_FREE | OP_DETACH);
+    return lease->ended || lease->lost || lease->released || was_left;
+}
+
+/* Else the user would hear NOT_MOVED at each try. */
+static bool takes_leases(const redlock *heir)
+{
+    return engine_readiness(heir->engine, system_now()) == CAUSE_NONE;
+}
+
+static void send_on(struct lease *core, void *data)
+{
+    redlock_lease *lease = lease_of_core(core);
+    unsigned *left = data;
+    if (is_over(lease))
+        return;
+    bool is_waited_for = !lease->told && !moves_is_shadow(lease);
+    if (is_waited_for)
+        client_ask(lease, OP_RELEASE);
+    else if (!moves_why_not(lease) && takes_leases(lease->client->heir))
+        (void)redlock_lease_move(lease, lease->client->heir);
+    *left += !is_waited_for;
+}
+
+static void leave(redlock *client)
+{
+    unsigned left = 0;
+    client->leave_at = client->now + AGAIN_AFTER;
+    engine_visit_leases(client->engine, send_on, &left);
+    client->close_asked = left == 0;
+    client->close_by = NEVER;
+}
+
+/* ---- who goes where ------------------------------------------------------------ */
+
+void relist_forget(redlock *client)
+{
+    if (client->heir)
+        client->heir->former = NULL;
+    if (client->former)
+        client->former->heir = NULL;
+    client->heir = client->former = NULL;
+}
+
+static redlock_code check_heir(redlock *client, redlock *to)
+{
+    redlock_code code = redlock_may_move(client, to);
+    if (code)
+        return code;
+    if (client->former || to->former)
+        return client_fail(client, REDLOCK_E_STATE,
+                           "leases of a former client are on their way to one of the two: wait "
+                           "until that has closed, and free it");
+    code = calls_check(to);
+    return code ? client_fail(client, code, "of the other client: %s", to->error) : code;
+}
+
+redlock_code redlock_relist(redlock *client, redlock *to,
+                            void (*closed)(redlock *, unsigned, void *), void *data)
+{
+    redlock_code code = calls_check(client);
+    if (!code)
+        code = check_heir(client, to);
+    if (code)
+        return code;
+    client->heir = to;
+    to->former = client;
+    client->leave = leave;
+    client->leave_at = 0;
+    client->on_closed = closed;
+    client->closed_data = data;
+    client_log(client, REDLOCK_LOG_INFO, "another list of masters takes the place of this one");
+    loop_hold(client);
+    return REDLOCK_OK;
+}

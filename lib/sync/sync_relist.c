@@ -1,0 +1,143 @@
+/*
+ * sync_relist.c - another list of masters, to which leases and waits go over.
+ */
+#include "sync_client.h"
+#include "sync_wait.h"
+
+#include <stdio.h>
+
+#define MOVES_EVERY_US 200000 /* a lease may be about something else, or its new masters not up */
+
+/* ---- the background thread ---- */
+
+static void move_leases(const redlock_sync *client)
+{
+    struct side *present = sync_present(client);
+    for (struct list *at = client->held.next; at != &client->held; at = at->next) {
+        redlock_sync_lease *lease = LIST_OWNER(at, redlock_sync_lease, held);
+        bool stays = lease->side == present || lease->moves_to ||
+                     redlock_lease_move(lease->handle, present->redlock);
+        if (stays)
+            continue;
+        lease->moves_to = present;
+        present->moves++;
+    }
+}
+
+static void note_left_behind(redlock_sync *client)
+{
+    pthread_mutex_lock(&client->lock);
+    client->left_behind = sync_sides_left_behind(client);
+    pthread_cond_broadcast(&client->changed);
+    pthread_mutex_unlock(&client->lock);
+}
+
+int sync_move_leases(redlock_sync *client)
+{
+    if (client->open_sides == 1 && !client->left_behind)
+        return -1;
+    int64_t now = sync_now_us();
+    if (now >= client->move_at) {
+        client->move_at = now + MOVES_EVERY_US;
+        move_leases(client);
+    }
+    note_left_behind(client);
+    return (int)((client->move_at - now + 999) / 1000);
+}
+
+/* ---- the call ---- */
+
+struct relisting {
+    struct call call;
+    const redlock_options *options;
+    char *why;
+    size_t why_size;
+};
+
+static redlock_code check_sides(const redlock_sync *client, const struct side *next, char *why,
+                                size_t why_size)
+{
+    redlock_code code = REDLOCK_OK;
+    for (struct list *at = client->sides.next; !code && at != &client->sides; at = at->next) {
+        const struct side *side = LIST_OWNER(at, struct side, place);
+        code = side->closing ? REDLOCK_OK : redlock_may_move(side->redlock, next->redlock);
+        if (code)
+            snprintf(why, why_size, "%s", redlock_last_error(side->redlock));
+    }
+    return code;
+}
+
+/* Calls that wait for a lease end by themselves soon if they are not to wait for another holder. */
+static void go_over(redlock_sync *client, struct side *next)
+{
+    pthread_mutex_lock(&client->lock);
+    client->ready = false;
+    pthread_mutex_unlock(&client->lock);
+    sync_side_enter(next);
+    for (struct list *at = client->pending.next; at != &client->pending; at = at->next)
+        sync_begin_anew(LIST_OWNER(at, struct call, place));
+    client->move_at = 0;
+    note_left_behind(client);
+}
+
+static redlock_code open_next(redlock_sync *client, const struct relisting *relisting)
+{
+    struct side *next;
+    if (sync_present(client)->closing)
+        return REDLOCK_E_CLOSED;
+    if (client->open_sides == SIDES_MOST) {
+        snprintf(relisting->why, relisting->why_size,
+                 "leases or calls of %u former lists are left: end these first", SIDES_MOST - 1);
+        return REDLOCK_E_STATE;
+    }
+    redlock_code code =
+        sync_side_open(client, &next, relisting->options, relisting->why, relisting->why_size);
+    if (code)
+        return code;
+    code = check_sides(client, next, relisting->why, relisting->why_size);
+    if (code)
+        sync_side_free(next);
+    else
+        go_over(client, next);
+    return code;
+}
+
+static void start_relist(redlock_sync *client, struct call *call)
+{
+    sync_finish(client, call, open_next(client, LIST_OWNER(call, struct relisting, call)));
+}
+
+/* ---- any thread ---- */
+
+/* A close releases what is left on former lists. */
+static redlock_code await_the_rest(redlock_sync *client, int64_t timeout_ms, char *why,
+                                   size_t why_size)
+{
+    struct deadline until = sync_deadline(timeout_ms);
+    pthread_mutex_lock(&client->lock);
+    while (client->left_behind && !client->closing &&
+           sync_wait(&client->changed, &client->lock, &until))
+        continue;
+    bool closing = client->closing;
+    unsigned left = client->left_behind;
+    pthread_mutex_unlock(&client->lock);
+    if (left && !closing)
+        snprintf(why, why_size, "%u leases or calls are still with former masters", left);
+    return closing ? REDLOCK_E_CLOSED : left ? REDLOCK_E_UNAVAILABLE : REDLOCK_OK;
+}
+
+redlock_code redlock_sync_relist(redlock_sync *client, const redlock_options *options,
+                                 int64_t timeout_ms, char *why, size_t why_size)
+{
+    char text[256] = "";
+    struct relisting relisting = {
+        .call = {.start = start_relist}, .options = options, .why = text, .why_size = sizeof text};
+    redlock_code code = timeout_ms < 0 ? REDLOCK_E_ARGUMENT : sync_check(client);
+    if (!code)
+        code = sync_carry_out(client, &relisting.call);
+    if (!code)
+        code = await_the_rest(client, timeout_ms, text, sizeof text);
+    if (why && why_size)
+        snprintf(why, why_size, "%s", text[0] || !code ? text : sync_why_not(client, code));
+    return code;
+}

@@ -1,0 +1,184 @@
+/*
+ * sync_side.c - the clients of redlock.h behind a client: one for each list of masters.
+ */
+#include "sync_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sized.h"
+
+struct side *sync_present(const redlock_sync *client)
+{
+    return LIST_OWNER(client->sides.next, struct side, place);
+}
+
+/* ---- Callbacks.  The data of former ones may be gone. ---- */
+
+static void note_ready(redlock_sync *client, redlock_code code, const char *text)
+{
+    pthread_mutex_lock(&client->lock);
+    client->ready = true;
+    client->ready_code = code;
+    snprintf(client->ready_text, sizeof client->ready_text, "%s", text);
+    pthread_cond_broadcast(&client->changed);
+    pthread_mutex_unlock(&client->lock);
+}
+
+static void on_ready(redlock *redlock, redlock_code code, const char *text, void *data)
+{
+    const struct side *side = data;
+    if (side->former)
+        return;
+    note_ready(side->client, code, text);
+    if (side->on_ready)
+        side->on_ready(redlock, code, text, side->data);
+}
+
+static void on_log(redlock_level level, const char *text, void *data)
+{
+    const struct side *side = data;
+    const struct side *to = side->former ? sync_present(side->client) : side;
+    if (to->on_log)
+        to->on_log(level, text, to->data);
+}
+
+static void on_node(redlock *redlock, unsigned node, void *data)
+{
+    const struct side *side = data;
+    if (!side->former)
+        side->on_node(redlock, node, side->data);
+}
+
+static redlock_options our_options(struct side *side, const redlock_options *options)
+{
+    static const struct sized sized = SIZED_OPTIONS;
+    redlock_options ours = {.size = sizeof ours};
+    if (options && !sized_take(&sized, &ours, options))
+        ours.size = options->size; /* which redlock_open() refuses */
+    side->spare = ours.spare > 0 ? (unsigned)ours.spare : 0;
+    side->on_ready = ours.on_ready;
+    side->on_log = ours.on_log;
+    side->on_node = ours.on_node;
+    side->data = ours.data;
+    ours.on_ready = on_ready;
+    ours.on_log = ours.on_log ? on_log : NULL;
+    ours.on_node = ours.on_node ? on_node : NULL;
+    ours.data = side;
+    return ours;
+}
+
+/* ---- From open to free --------------------------------------------------- */
+
+redlock_code sync_side_open(redlock_sync *client, struct side **out, const redlock_options *options,
+                            char *why, size_t why_size)
+{
+    struct side *side = calloc(1, sizeof *side);
+    *out = NULL;
+    if (!side)
+        return REDLOCK_E_MEMORY;
+    side->client = client;
+    redlock_options ours = our_options(side, options);
+    redlock_code code = redlock_open(&side->redlock, NULL, &ours, why, why_size);
+    if (code)
+        free(side);
+    else
+        *out = side;
+    return code;
+}
+
+void sync_side_enter(struct side *side)
+{
+    redlock_sync *client = side->client;
+    if (!list_is_empty(&client->sides))
+        sync_present(client)->former = true;
+    list_append(client->sides.next, &side->place); /* before the first */
+    client->open_sides++;
+}
+
+void sync_side_free(struct side *side)
+{
+    redlock_free(side->redlock);
+    free(side);
+}
+
+/* ---- All of a client ------------------------------------------------------- */
+
+nfds_t sync_sides_poll(const redlock_sync *client, struct pollfd *ready)
+{
+    nfds_t count = 0;
+    for (struct list *at = client->sides.next; at != &client->sides; at = at->next)
+        ready[count++] = (struct pollfd){
+            .fd = redlock_fd(LIST_OWNER(at, struct side, place)->redlock), .events = POLLIN};
+    return count;
+}
+
+#define FORMER_PATIENCE_MS 30000 /* for the releases that it owes */
+
+static void on_former_closed(redlock *redlock, unsigned left, void *data)
+{
+    struct side *side = data;
+    (void)redlock;
+    side->client->left += left;
+    list_remove(&side->place);
+    side->client->open_sides--;
+    sync_side_free(side);
+}
+
+static bool is_drained(const struct side *side)
+{
+    bool is_used = side->leases || side->calls || side->moves;
+    return side->former && !is_used && !side->closing;
+}
+
+/* The present one comes first: what its answers bring about for a former one is sent in this turn.
+ */
+void sync_sides_process(redlock_sync *client)
+{
+    for (struct list *at = client->sides.next, *next; at != &client->sides; at = next) {
+        struct side *side = LIST_OWNER(at, struct side, place);
+        next = at->next;
+        if (is_drained(side)) {
+            side->closing = true;
+            redlock_close(side->redlock, FORMER_PATIENCE_MS, on_former_closed, side);
+        }
+        redlock_process(side->redlock);
+    }
+}
+
+unsigned sync_sides_left_behind(const redlock_sync *client)
+{
+    unsigned left = 0;
+    for (struct list *at = client->sides.next->next; at != &client->sides; at = at->next) {
+        const struct side *side = LIST_OWNER(at, struct side, place);
+        left += side->leases + side->calls;
+    }
+    return left;
+}
+
+static void on_closed(redlock *redlock, unsigned left, void *data)
+{
+    struct side *side = data;
+    (void)redlock;
+    side->client->left += left;
+    side->client->open_sides--;
+}
+
+/* A former one that closes already keeps its patience if that is shorter. */
+void sync_sides_close(redlock_sync *client, int64_t patience_ms)
+{
+    for (struct list *at = client->sides.next; at != &client->sides; at = at->next) {
+        struct side *side = LIST_OWNER(at, struct side, place);
+        side->closing = true;
+        redlock_close(side->redlock, patience_ms, on_closed, side);
+    }
+}
+
+void sync_sides_free(redlock_sync *client)
+{
+    for (struct list *at = client->sides.next, *next; at != &client->sides; at = next) {
+        next = at->next;
+        sync_side_free(LIST_OWNER(at, struct side, place));
+    }
+    list_init(&client->sides);
+}

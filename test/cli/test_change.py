@@ -1,0 +1,356 @@
+"""masters change: leads all clients to another list of masters, and ends the former ones for good."""
+
+import os
+import signal
+
+import schema
+from harness import REDLOCK, FreshCase, until
+from server import Server
+from test_agree import DIFFERS, Lists
+from test_masters import AGREE
+from test_watch import Lines
+
+NO, UNAVAILABLE, USAGE = 1, 69, 64
+
+
+class Lead(Lists):
+    def uris(self, *masters):
+        return ",".join(self.cluster.uris[master - 1] for master in masters)
+
+    def names(self, *masters):
+        return ",".join(self.shown(*masters))
+
+    def lend_login(self):
+        """A master that a client's list lacks gets the login of the first one."""
+        password = self.cluster.uris[0].split("//:")[1].split("@")[0]
+        for master in range(2, self.masters + 1):
+            self.cluster.cli(master, "ACL", "SETUSER", "default", f">{password}")
+
+    def begin(self, now, to, *more):
+        """A command that changes the list, and its lines."""
+        process = self.spawn("masters", "change", self.uris(*to), "--yes", *more, env=self.of(*now))
+        return process, Lines(process)
+
+    def change(self, now, to, *more, status=0):
+        return self.redlock("masters", "change", self.uris(*to), "--yes", *more, env=self.of(*now),
+                            status=status)
+
+    def undo(self, *now, status=0):
+        return self.redlock("masters", "change", "--undo", env=self.of(*now), status=status)
+
+    def lock_once(self, env, *options, status=None):
+        """`run` would go on with the next list."""
+        return self.redlock("lock", *options, "other", env=env, status=status)
+
+    def is_over(self, now, successor):
+        told = self.lock_once(self.of(*now), status=DIFFERS).err
+        self.assertIn(f"the list {self.names(*now)} is over; give this client the one in its place: "
+                      f"{self.names(*successor)}", told)
+
+    def say(self, says, now, masters, *more, client="a", label="", max_ttl=30000):
+        """Answers of these masters."""
+        entries = [text for node in self.shown(*now) for text in (node, "")]
+        numbers = ["150000000", str(len(now) // 2 + 1), "0", str(max_ttl), "0"]
+        return [self.cluster.cli(master, "EVAL", AGREE, "1", self.key, says, client, label, *numbers,
+                                 *entries, *more) for master in masters]
+
+    def tell_end(self, now, successor, masters):
+        """As another command would."""
+        return self.say("2", now, masters, successor)
+
+
+class Changed(Lead):
+    def test_one_of_three(self):
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        process, lines = self.begin((1, 2, 3), (2, 3, 4))
+        lines.next(f"^step 1 of 2: give all clients this list: quorum 3 of 4, with {self.names(4)}$")
+        lines.next(f"^  {self.names(1, 2, 3, 4)}$")
+        lines.next("^..:..:.. 1 client says the former list on 3 of 3 masters; "
+                   "the last one .* ago: label-of-held$")
+        moved = self.hold(self.of(1, 2, 3, 4), "moved", 4)
+        self.run_once(self.of(1, 2, 3), status=0)
+        self.let_end(holder, status=0)
+        lines.next("the former list is over on 3 of 3 masters, no client says it, and none can use it again$")
+        self.is_over((1, 2, 3), (1, 2, 3, 4))
+        lines.next(f"^step 2 of 2: give all clients this list: quorum 2 of 3, without {self.names(1)}$")
+        again = self.hold(self.of(2, 3, 4), "again", 3)
+        lines.next("1 client says the former list on 4 of 4 masters; .*: label-of-moved$")
+        self.let_end(moved, status=0)
+        lines.next("the former list is over on 4 of 4 masters")
+        lines.next("^done: step 1 took .* s, step 2 took .* s$")
+        lines.next(f"^you may stop {self.names(1)}$")
+        self.finish(process, 0)
+        self.is_over((1, 2, 3, 4), (2, 3, 4))
+        self.goes_on(again)
+
+    def test_there_and_back(self):
+        """A list that was over is let in again."""
+        self.assertIn("done: ", self.change((1, 2, 3), (2, 3, 4)).out)
+        self.assertIn("done: ", self.change((2, 3, 4), (1, 2, 3)).out)
+        self.run_once(self.of(1, 2, 3), status=0)
+        self.is_over((2, 3, 4), (2, 3, 4, 1))
+
+    def test_list_of_a_file(self):
+        """A list is read once, as it may come by a pipe; the settings may change meanwhile."""
+        path = self.tmp / "list"
+        path.write_text("# the old ones\n" + self.uris(1, 2, 3).replace(",", "\n") + " # the last\n")
+        change = ["masters", "change", self.uris(2, 3, 4), "--yes", "--prefix", self.prefix]
+        read, write = os.pipe()
+        os.write(write, path.read_bytes())
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            told = self.redlock("--nodes-file", "/dev/stdin", *change, stdin=pipe, status=0).out
+        self.assertIn("over on 4 of 4 masters, no client says it, and none can use it again\n", told)
+        path.write_text("".join(f"master = {uri}\n" for uri in self.uris(1, 2, 3).split(",")))
+        told = self.redlock("--config", path, *change, env=self.env(REDLOCK_NODES_FILE=""), status=0).out
+        self.assertIn("done: ", told)
+        self.is_over((1, 2, 3), (1, 2, 3, 4))
+        self.redlock("--nodes-file", path.parent / "none", *change, env=self.env(), status=DIFFERS)
+
+    def test_spare_votes(self):
+        told = self.change((1, 2, 3, 4), (1, 2, 3, 5), "--spare", "1").out
+        self.assertIn("over on 5 of 5 masters, no client says it", told)
+        told = self.lock_once(self.of(1, 2, 3, 4, REDLOCK_SPARE="1"), status=DIFFERS).err
+        self.assertIn(f"in its place: {self.names(1, 2, 3, 4, 5)}", told)
+
+    def test_run_again(self):
+        """The first one is interrupted, the next killed. The last goes on, with the list in another order."""
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        for number in signal.SIGTERM, signal.SIGKILL:
+            process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+            lines.next("over on 3 of 3 masters, but 1 client says it to 3 of these; .*: label-of-held$")
+            process.send_signal(number)
+            told = self.finish(process).err
+            self.assertEqual(f"the list {self.names(1, 2, 3)} is over on 3 of 3 masters. To go on" in told,
+                             number == signal.SIGTERM)
+        self.is_over((1, 2, 3), (1, 2, 3, 4))
+        process, lines = self.begin((3, 2, 1), (4, 3, 2, 1))
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        self.let_end(holder, status=0)
+        lines.next("^done: step 1 took")
+        self.finish(process, 0)
+
+    def test_interrupted_before(self):
+        holder = self.hold(self.of(1, 2, 3, REDLOCK_MAX_TTL="20s"), masters=3)
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4))
+        lines.next("1 client says")
+        told = self.terminate(process).err
+        self.assertIn(f"in step 1: the list {self.names(1, 2, 3)} is not over. To go on, run this", told)
+        self.goes_on(holder)
+        self.run_once(self.of(1, 2, 3), status=0)
+
+    def test_the_rest_is_waited_for_in_vain(self):
+        """Two of three are enough, and nobody takes back what the third has of a client that was killed."""
+        self.say("1", (1, 2, 3), [3], label="gone")
+        told = self.change((1, 2, 3), (1, 2, 3, 4), "--patience", "0").out
+        self.assertIn(f"1 client says the former list on 1 of 3 masters ({self.names(3)})", told)
+        self.assertIn("over on 3 of 3 masters, but 1 client says it to 1 of these", told)
+        self.assertIn("over on 3 of 3 masters, and no client can use it again", told)
+
+    def test_patience(self):
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "100ms")
+        lines.next("--patience is over, so the leases under the former list run out: "
+                   "1 client says .*: label-of-held$")
+        until(lambda: self.lock_once(self.of(1, 2, 3), "--ttl", "100ms").status == DIFFERS,
+              "no other client takes a lease")
+        self.let_end(holder, status=0)
+        self.finish(process, 0)
+
+    def test_undo(self):
+        self.change((1, 2, 3), (1, 2, 3, 4))
+        self.is_over((1, 2, 3), (1, 2, 3, 4))
+        self.assertEqual(self.undo(1, 2, 3).out, "the list is not over on 3 of 3 masters\n")
+        self.run_once(self.of(1, 2, 3), status=0)
+        self.assertEqual(self.undo(1, 2, 3).out, "the list is not over on 3 of 3 masters\n")
+
+    def test_undo_beside_another_list(self):
+        self.change((1, 2, 3), (1, 2, 3, 4))
+        holder = self.hold(self.of(1, 4, 5, 6), masters=4)
+        told = self.undo(1, 2, 3, status=DIFFERS).err
+        self.assertIn("a list in use may not meet this one: 1 client, the last one label-of-held, counts on ",
+                      told)
+        self.is_over((1, 2, 3), (1, 2, 3, 4))
+        self.goes_on(holder)
+
+    def test_question(self):
+        for answer, status, told in ((b"n", NO, "nothing was changed"), (b"y", 0, "done: step 1 took")):
+            terminal = self.terminal(REDLOCK, *self.patience, "masters", "change", self.uris(1, 2, 3, 4),
+                                     **self.of(1, 2, 3))
+            terminal.talk("change the list so? [y/N] ", answer + b"\n", told, status=status)
+
+
+class Refused(Lead):
+    def refused(self, now, to, says, status):
+        """Nothing is written."""
+        told = self.redlock("masters", "change", to, "--yes", env=self.of(*now), status=status).err
+        self.assertIn(says, told)
+        self.assertFalse(any(self.known()))
+
+    def server(self, *lines):
+        server = Server(*lines)
+        self.addCleanup(server.stop)
+        return server
+
+    def test_usage(self):
+        env = self.of(1, 2, 3)
+        for arguments, says in ((["change"], "no list given"), (["change", ""], "no list given"),
+                                (["change", "h:1"], "no terminal for the question: add --yes"),
+                                (["change", "h:1", "h:2", "--yes"], "takes no names"),
+                                (["change", "h:1", "--watch"], "--watch"),
+                                (["change", "h:1", "--yes", "--patience", "x"], "is no duration"),
+                                (["change", "--undo", "h:1"], "it takes no list"),
+                                (["--undo"], "--undo goes with"), (["--plan"], "--plan goes with"),
+                                (["--yes"], "--yes goes with"),
+                                (["--patience", "0"], "--patience goes with")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(says, self.redlock("masters", *arguments, env=env, status=USAGE).err)
+        told = self.redlock("masters", "change", "h:1", "--yes", "--json", env=env, status=USAGE).json
+        self.assertIn("--plan", told["text"])
+        self.redlock("masters", "change", "redis://h:x", "--yes", env=env, status=DIFFERS)
+        for arguments in ("change", self.uris(1), "--yes"), ("change", "--undo"):
+            told = self.redlock("masters", "--fleet", "", *arguments, env=env, status=USAGE).err
+            self.assertIn("--fleet", told)
+
+    def test_same_list(self):
+        self.assertEqual(self.change((1, 2, 3), (3, 2, 1)).out, "Both lists have the same masters.\n")
+
+    def test_new_master(self):
+        replica = self.server(f"replicaof 127.0.0.1 {self.cluster.ports[5]}")
+        young = self.server()
+        both = self.uris(1, 2, 3)
+        for uri, says, status in (("redis://127.0.0.1:1", "127.0.0.1:1 cannot be reached: ", UNAVAILABLE),
+                                  (replica.uri(), f"{replica.node} is a replica", DIFFERS),
+                                  (young.uri(), f"{young.node} abstains ", UNAVAILABLE)):
+            self.refused((1, 2, 3), f"{both},{uri}", f"the new master {says}", status)
+        self.refused((1, 2, 3), self.uris(1, 2) + "," + self.uris(3).replace("127.0.0.1", "localhost"),
+                     f"is the same server as {self.names(3)}", DIFFERS)
+
+    def test_present_masters(self):
+        env = self.of(1)
+        env["REDLOCK_NODES"] += ",redis://127.0.0.1:1,redis://127.0.0.1:2"
+        told = self.redlock("masters", "change", self.uris(1, 2, 3), "--yes", env=env, status=UNAVAILABLE).err
+        self.assertIn("1 of 3 masters of the present list tell which lists are in use, and 2 must", told)
+
+    def test_next_list_without_a_quorum(self):
+        env = self.of(1, 2)
+        env["REDLOCK_NODES"] += ",redis://127.0.0.1:1"
+        told = self.redlock("masters", "change", f"{self.uris(1)},redis://127.0.0.1:1", "--yes", env=env,
+                            status=UNAVAILABLE).err
+        self.assertIn(f"too few masters of the list {self.names(1)},127.0.0.1:1 are up: 1 of 2, and 2 must",
+                      told)
+
+    def test_more_lists_than_the_masters_remember(self):
+        """A client of the former list may be one of those that they left out."""
+        for i in range(8):
+            self.say("1", (1, 2, 3, 4), (1, 2, 3), client=f"c{i}", max_ttl=30000 + i)
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4))
+        lines.next("there may be more lists than the masters remember on 3 of 3 masters")
+        self.terminate(process)
+
+    def test_another_list_in_use(self):
+        holder = self.hold(self.of(1, 2, 3, 5), masters=4)
+        told = self.change((1, 2, 3), (1, 2, 3, 4), status=DIFFERS).err
+        self.assertIn("1 client, the last one label-of-held, counts on ", told)
+        self.assertIn("which is not on the way", told)
+        self.goes_on(holder)
+
+    def test_another_command(self):
+        """It ended the list first, and stays the one that did; also while this one waits."""
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4))
+        lines.next("1 client says")
+        self.tell_end((1, 2, 3), "h:1,h:2", [1])
+        self.assertIn(f"the list {self.names(1, 2, 3)} is over in favour of another one, h:1,h:2: ",
+                      self.finish(process, DIFFERS).err)
+        self.assertIn(" over h:1,h:2", self.tell_end((1, 2, 3), "h:1", [1])[0])
+        self.change((1, 2, 3), (1, 2, 3, 4), status=DIFFERS)
+        self.goes_on(holder)
+
+    def test_next_list_beside_another(self):
+        """It was over, and a list that came meanwhile may not meet it."""
+        self.tell_end((2, 3, 4), "h:1", [2, 3, 4])
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        process, lines = self.begin((1, 2, 3), (2, 3, 4))
+        lines.next("1 client says")
+        self.say("1", (4, 5, 6), [4], label="stray")
+        self.let_end(holder, status=0)
+        lines.next("the former list is over on 3 of 3 masters")
+        self.assertIn("the next list is over, and one in use may not meet it: 1 client, the last one stray, ",
+                      self.finish(process, DIFFERS).err)
+
+    def test_shown(self):
+        env = self.of(1, 2, 3)
+        self.tell_end((1, 2, 3), "h:1", [1])
+        said = "this list is over on {} of 3 masters; in its place: h:1\n"
+        self.assertIn(said.format(1), self.redlock("masters", env=env, status=0).out)
+        told = self.redlock("masters", "--json", env=env, status=0).json
+        self.assertEqual((told["state"], told["over_on"], told["successor"]), ("agree", self.shown(1), "h:1"))
+        self.tell_end((1, 2, 3), "h:1", [2])
+        self.assertIn(said.format(2), self.redlock("masters", env=env, status=DIFFERS).out)
+        told = self.redlock("masters", "--json", env=env, status=DIFFERS).json
+        schema.check(told, "masters")
+        self.assertEqual((told["ok"], told["state"], told["over_on"]), (False, "over", self.shown(1, 2)))
+        self.assertIn("this list is over on 2 of 3", self.redlock("nodes", env=env).out)
+
+
+class Down(Lead, FreshCase):
+    masters = 4
+
+    @classmethod
+    def setUpClass(cls):
+        """Each test has its own."""
+
+    def test_dead_master(self):
+        self.cluster.kill(3)
+        told = self.change((1, 2, 3), (1, 2, 4)).out
+        self.assertIn(f"over on 2 of 3 masters ({self.names(1, 2)}), no client says it", told)
+        self.assertIn(f"you may stop {self.names(3)}\n", told)
+
+    def test_release_owed_to_a_dead_master(self):
+        """A client that closes takes its list back all the same, and does not hold up a change."""
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        self.cluster.kill(3)
+        self.let_end(holder, status=0)
+        self.assertIn("0 lists in use", self.redlock("masters", env=self.of(1, 2, 3)).out)
+
+    def test_abstaining_masters(self):
+        """They forgot who said the list, and their leases may not be over."""
+        for master in 2, 3:
+            self.cluster.call("restart", str(master), "--empty")
+        told = self.change((1, 2, 3), (1, 2, 3, 4), "--max-ttl", "3s").out
+        self.assertIn("over on 3 of 3 masters; 2 abstain after a restart", told)
+        self.assertIn("over on 3 of 3 masters, no client says it, and none can use it again", told)
+
+    def test_too_few_masters(self):
+        """Two that were up at first die before the list ends, or while it does."""
+        one = f"on 1 of 3 masters .{self.names(1)}."
+        for more, some, few in ((), "1 client says the former list",
+                                f"no client says the former list {one}; too few masters tell, 2 must$"), \
+                (("--patience", "0"), "1 client says it", f"over {one}; 2 must know it$"):
+            self.say("1", (1, 2, 3), [1])
+            process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--max-ttl", "2s", *more)
+            lines.next(some)
+            self.cluster.kill(2, 3)
+            self.say("-1", (1, 2, 3), [1])
+            lines.next(few)
+            self.cluster.restart(2, 3)
+            lines.next("^done: ")
+            if not more:  # no master hears of the end before
+                self.assertNotIn("over on 1 of 3", "".join(lines.passed))
+            self.finish(process, 0)
+            self.undo(1, 2, 3)
+
+    def test_restarted_master(self):
+        """It forgot the end, and hears it again: before the client, which is stopped, says the list to it."""
+        holder = self.hold(self.of(1, 2, 3), masters=3, options=["--ttl", "30s"])
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client")
+        holder.send_signal(signal.SIGSTOP)
+        self.cluster.call("restart", "3", "--empty")
+        lines.next("over on 3 of 3 masters, but 1 client says it to 2 of these; .*; "
+                   "1 abstains after a restart$")
+        holder.send_signal(signal.SIGCONT)
+        self.let_end(holder)
+        lines.next("^done: ")
+        self.finish(process, 0)

@@ -1,0 +1,232 @@
+"""`redlock run` goes on with another list of masters: with that of its file, or with the one in place of a
+list that is over. Its command runs on, and the lock is held all the time."""
+# rule: D5, D6, D7, D8
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import schema
+from harness import REDLOCK, until
+from test_agree import DIFFERS
+from test_change import Lead
+from test_watch import Lines
+
+LED = "this list of masters is over: goes on with the one in its place, "
+
+
+EXAMPLE = str(Path(REDLOCK).with_name("example_masters"))
+
+
+class Followed(Lead):
+    def setUp(self):
+        super().setUp()
+        self.lend_login()
+
+    def write(self, path, *masters):
+        """As a tool that deploys settings does."""
+        new = path.with_suffix(".new")
+        new.write_text(self.uris(*masters).replace(",", "\n") + "\n")
+        new.rename(path)
+
+    def from_file(self, *masters):
+        path = self.tmp / "list"
+        self.write(path, *masters)
+        return path, self.env(REDLOCK_NODES="", REDLOCK_NODES_FILE=str(path), REDLOCK_PREFIX=self.prefix)
+
+    def values(self, name):
+        return self.cluster.values(self.prefix + name)
+
+    def is_held_on(self, *masters, name="held"):
+        def held():
+            values = self.values(name)
+            return all(values[master - 1] == self.token for master in masters)
+        until(held, f"the lock is held on {masters}")
+
+    def begin_on(self, *masters, env, **more):
+        holder = self.hold(env, masters=len(masters), **more)
+        self.token = max(self.values("held"))
+        self.is_held_on(*masters)
+        return holder
+
+    def hears_now(self):
+        """All clients connect again, and hear from two masters whether their list is over. That is enough.
+        The end of one more connection could cut off what a client takes back."""
+        for master in 2, 3:
+            self.cluster.cli(master, "CLIENT", "KILL", "TYPE", "normal")
+
+    def said(self, name="held"):
+        return (self.tmp / name).read_text()
+
+    def test_file(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env)
+        for masters in (1, 2, 3, 4), (2, 3, 4), (2, 3, 4, 5), (3, 4, 5):
+            self.write(path, *masters)
+            self.is_held_on(*masters)
+        until(lambda: self.known()[:3] == [0, 0, 1], "the former lists are taken back")
+        self.redlock("lock", "held", env=env, status=75)
+        self.let_end(holder, status=0)
+        self.assertEqual(self.values("held")[2:5], [""] * 3)
+        self.assertEqual(self.said().count("goes on with another list of masters: "), 4)
+
+    def test_json(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env, options=("--json",))
+        self.write(path, 1, 2, 3, 4)
+        until(lambda: '"event":"moved"' in self.said(), "it is said")
+        self.let_end(holder, status=0)
+        told = [json.loads(line) for line in self.said().splitlines()]
+        for line in told:
+            schema.check(line, "event")
+        moved = [line for line in told if line["event"] == "moved"]
+        self.assertEqual([(line["code"], line["masters"]) for line in moved], [("REDLOCK_OK", 4)])
+
+    def test_file_with_the_same_list(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env)
+        self.write(path, 3, 2, 1)
+        self.write(path, 1, 2)
+        self.is_held_on(1, 2)
+        until(lambda: "goes on" in self.said(), "it is said")
+        self.let_end(holder, status=0)
+        self.assertEqual(self.said().count("goes on with another list of masters: "), 1)
+
+    def test_file_that_is_no_list(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env)
+        path.write_text("redis://host:port\n")
+        until(lambda: "cannot use another list of masters: " in self.said(), "it is said")
+        path.unlink()
+        os.mkfifo(path)  # nobody writes to it
+        self.write(path, 1, 2, 3, 4)
+        self.is_held_on(1, 2, 3, 4)
+        self.let_end(holder, status=0)
+
+    def test_file_with_a_list_that_need_not_meet(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env)
+        self.write(path, 3, 4, 5)
+        until(lambda: f"does not go on with the list {self.names(3, 4, 5)}: quorums of the masters "
+              "of both clients need not meet" in self.said(), "it is said")
+        self.write(path, 2, 3, 4, 5)
+        until(lambda: self.said().count("need not meet") == 2, "it is said again")
+        self.write(path, 2, 3)
+        self.is_held_on(2, 3)
+        self.let_end(holder, status=0)
+        self.assertEqual(self.values("held")[1:], [""] * 5)
+
+    def test_list_that_is_over(self):
+        """It moves at each step."""
+        holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3), options=("--fence",))
+        change, lines = self.begin((1, 2, 3), (4, 3, 2), "--patience", "0")
+        for step in 3, 4:
+            lines.next(f"over on {step} of {step} masters, but 1 client says it")
+            self.hears_now()
+            lines.next(f"the former list is over on {step} of {step} masters, no client says it")
+        self.finish(change, 0)
+        self.is_held_on(2, 3, 4)
+        self.let_end(holder, status=0)
+        self.assertEqual(self.said().count(LED), 2)
+
+    def begin_to_lead(self, *masters, env):
+        to = open(self.tmp / "held", "wb")
+        self.addCleanup(to.close)
+        leader = self.spawn("elect", "--value", "blue", "held", "--", "cat", env=env, stdin=subprocess.PIPE,
+                            stderr=to)
+        until(lambda: all(self.values("held")[master - 1] for master in masters), "it leads")
+        self.token = max(self.values("held"))
+        until(lambda: self.leader(*masters), "it announces")
+        return leader, self.leader(*masters)
+
+    def leader(self, *masters):
+        """As a client of these masters observes it."""
+        result = self.redlock("leader", "held", env=self.of(*masters))
+        self.assertIn(result.status, (0, 1))
+        return result.out.rstrip("\n")
+
+    def test_leader(self):
+        """The term stays, and its value with it."""
+        path, env = self.from_file(1, 2, 3)
+        leader, term = self.begin_to_lead(1, 2, 3, env=env)
+        self.assertRegex(term, "^[0-9]+ blue$")
+        for masters in (1, 2, 3, 4), (2, 3, 4):
+            self.write(path, *masters)
+            self.is_held_on(*masters)
+            until(lambda: self.leader(*masters) == term, f"{masters} tell of the same term")
+        self.let_end(leader, status=0)
+        self.assertEqual(self.leader(2, 3, 4), "")
+        self.assertEqual(self.said().count("goes on with another list of masters: "), 2)
+        self.assertNotIn("lost", self.said())
+
+    def test_leader_of_a_list_that_is_over(self):
+        leader, term = self.begin_to_lead(1, 2, 3, env=self.of(1, 2, 3))
+        change, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        self.hears_now()
+        lines.next("no client says it")
+        self.finish(change, 0)
+        self.is_held_on(1, 2, 3, 4)
+        until(lambda: self.leader(1, 2, 3, 4) == term, "the next masters tell of the same term")
+        self.let_end(leader, status=0)
+        self.assertIn(LED + self.names(1, 2, 3, 4), self.said())
+
+    def test_waiter(self):
+        """It stands in line on the next masters, for the rest of its time."""
+        holder = self.begin_on(1, 2, 3, 4, env=self.of(1, 2, 3, 4))
+        waiter = self.spawn("run", "--wait", "forever", "held", "--", "true", env=self.of(1, 2, 3))
+        change, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        self.hears_now()
+        lines.next("no client says it")
+        self.finish(change, 0)
+        self.let_end(holder, status=0)
+        self.assertIn(LED + self.names(1, 2, 3, 4), self.finish(waiter, 0).err)
+
+    def test_begins_with_a_list_that_is_over(self):
+        self.change((1, 2, 3), (2, 3, 4))
+        self.is_over((1, 2, 3), (1, 2, 3, 4))
+        told = self.run_once(self.of(1, 2, 3), status=0).err
+        self.assertIn(LED + self.names(2, 3, 4), told)
+        self.assertEqual(self.run_once(self.of(1, 2, 3), "--quiet", status=0).err, "")
+
+    def test_too_few_tell_it(self):
+        """One master of three may not lead a client."""
+        self.tell_end((1, 2, 3), self.names(4, 5, 6), [1])
+        self.assertEqual(self.run_once(self.of(1, 2, 3), status=0).err, "")
+        self.tell_end((1, 2, 3), self.names(2, 3, 4), [2])
+        self.run_once(self.of(1, 2, 3), status=DIFFERS)
+
+    def test_example(self):
+        path, env = self.from_file(1, 2, 3)
+        daemon = self.program(EXAMPLE, env=env, stdout=subprocess.PIPE)
+        lines = Lines(daemon)
+        for _ in range(3):
+            lines.next("^acquired: ")
+        for masters in (1, 2, 3, 4), (2, 3, 4):
+            self.write(path, *masters)
+            daemon.send_signal(signal.SIGHUP)
+            for _ in range(3):
+                lines.next("^moved: moved, valid for .*$")
+            lines.next("^0 releases are owed to the former masters$")
+        names = [f"job-{i + 1}" for i in range(3)]
+        until(lambda: all(all(self.cluster.values(name)[1:4]) for name in names), "they are there")
+        daemon.send_signal(signal.SIGTERM)
+        self.finish(daemon, 0)
+        self.assertFalse(any(any(self.cluster.values(name)[1:]) for name in names))
+
+    def test_permit(self):
+        path, env = self.from_file(1, 2, 3)
+        said = open(self.tmp / "held", "wb")
+        self.addCleanup(said.close)
+        holder = self.spawn("run", "--permits", "2", "held", "--", "cat", env=env, stdin=subprocess.PIPE,
+                            stderr=said)
+        slots = [f"redlock:permit:{slot}:{self.prefix}held" for slot in range(2)]
+        until(lambda: any(sum(map(bool, self.cluster.values(slot))) == 3 for slot in slots), "a slot is held")
+        self.write(path, 1, 2, 3, 4)
+        until(lambda: "goes on" in self.said(), "it moves")
+        until(lambda: any(self.cluster.values(slot)[3] for slot in slots), "the new master has it")
+        self.let_end(holder, status=0)
+        self.assertFalse(any(any(self.cluster.values(slot)) for slot in slots))

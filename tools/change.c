@@ -1,0 +1,447 @@
+/*
+ * change.c - leads all clients of a fleet to another list of masters, step by step.
+ *
+ * In each step the operator gives the next list to the clients.  The command waits until no client
+ * says the former one, and then tells the masters that it is over.  A client that slept, or has an
+ * old file, gets no lease under it any more (doc/design/agreement.md).
+ */
+#include "change.h"
+
+#include <string.h>
+
+#include "change_checks.h"
+#include "change_report.h"
+#include "duration.h"
+#include "failure.h"
+#include "plan_report.h"
+#include "question.h"
+#include "say.h"
+#include "session.h"
+
+#define LOOK_S            0.05
+#define QUIET_MS          10000 /* between two lines, if nothing changes */
+#define PATIENT_MS        10000 /* for masters above the least number */
+#define LISTS_MOST_ON_WAY (2 * REDLOCK_MASTERS_MAX + 1)
+
+enum phase { CHECKS, ASKS, OPENS, REVIVES, WAITS, ENDS };
+
+struct change {
+    struct session session;
+    struct plan plan;
+    ev_timer look;
+    struct question question;
+    enum phase phase;
+    unsigned step;               /* from its list to the next one, from 1 on */
+    struct list_watch now, next; /* of the step: the former list, and the list to come */
+    struct list_watch ends[LISTS_MOST_ON_WAY]; /* each says on that a former list is over */
+    int64_t began, enough_at;                  /* boot_ms(); 0: not yet */
+    int64_t took_ms[LISTS_MOST_ON_WAY];
+    struct text mark; /* what was printed last, without times */
+    int64_t printed;  /* boot_ms() */
+};
+
+/* ---- Lines ---------------------------------------------------------------------- */
+
+/* Frees the text. */
+static void put(struct change *change, struct text *text)
+{
+    if (change->session.options->quiet)
+        text_free(text);
+    else if (!session_put(&change->session, text))
+        session_end(&change->session, EXIT_OUTPUT, 0);
+}
+
+/* At each change, which the mark shows, and now and then.  Frees the mark. */
+static bool is_due(struct change *change, struct text *mark)
+{
+    bool is_news = !change->mark.length || strcmp(change->mark.bytes, mark->bytes) != 0;
+    text_free(&change->mark);
+    change->mark = *mark;
+    if (!is_news && boot_ms() < change->printed + QUIET_MS)
+        return false;
+    change->printed = boot_ms();
+    return true;
+}
+
+static void begin_line(struct text *out)
+{
+    char now[NOW_SIZE];
+    text_format(out, "%s", now_show(now));
+}
+
+static void put_progress(struct change *change, const struct list_watch *watch,
+                         const struct list_seen *seen)
+{
+    struct text mark = {0}, out = {0};
+    text_format(&mark, "%d %u %x %x %x %x", change->phase, seen->clients, seen->told, seen->saying,
+                seen->ours, seen->vote);
+    if (!is_due(change, &mark))
+        return;
+    begin_line(&out);
+    if (change->phase == ENDS)
+        change_show_end(&out, watch, seen, false);
+    else
+        change_show_sayers(&out, watch, seen);
+    put(change, &out);
+}
+
+/* ---- Refusals ------------------------------------------------------------------- */
+
+/* Frees the sentence. */
+static void refuse(struct change *change, redlock_code code, struct text *sentence)
+{
+    failure_tell(change->session.options, "cannot change the list", code, sentence->bytes, NULL);
+    text_free(sentence);
+    session_end(&change->session, exit_for(code), 0);
+}
+
+/* Another command leads its clients elsewhere.  True: this one must not go on. */
+static bool is_taken(struct change *change, const struct list_seen *seen)
+{
+    const struct client_text *other =
+        list_watch_other(seen, (unsigned)change->session.options->spare);
+    if (!other)
+        return false;
+    struct text why = {0};
+    text_format(&why, "the list ");
+    plan_put_nodes(&why, &change->plan, change->step - 1, plan_member);
+    text_format(&why,
+                " is over in favour of another one, %.*s: begin with that one, or take the "
+                "end back (--undo)",
+                (int)other->length, other->bytes ? other->bytes : "");
+    refuse(change, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
+/* ---- Watches -------------------------------------------------------------------- */
+
+static void drop(struct change *change, struct list_watch *watch)
+{
+    if (watch->client == change->session.client)
+        watch->client = NULL;
+    list_watch_free(watch);
+}
+
+/* The one in place of this list is the next one, if there is one. */
+static bool watch_list(struct change *change, struct list_watch *watch, unsigned list, bool says)
+{
+    drop(change, watch);
+    plan_put_entries(&watch->entries, &change->plan, list);
+    if (list + 1 < change->plan.chain.count)
+        plan_put_nodes(&watch->successor, &change->plan, list + 1, plan_member);
+    if (list_watch_open(watch, change->session.loop, &change->plan.options, says))
+        return true;
+    session_end(&change->session, EXIT_INTERNAL, 0);
+    return false;
+}
+
+/* ---- A step --------------------------------------------------------------------- */
+
+static void begin_step(struct change *change, unsigned step)
+{
+    change->step = step;
+    change->began = boot_ms();
+    change->phase = OPENS;
+    if (watch_list(change, &change->now, step - 1, false))
+        watch_list(change, &change->next, step, false);
+}
+
+static void finish(struct change *change)
+{
+    struct text out = {0};
+    change_show_all(&out, &change->plan, change->took_ms);
+    put(change, &out);
+    session_end(&change->session, EXIT_DONE, 0);
+}
+
+static void end_step(struct change *change, const struct list_seen *seen)
+{
+    struct text out = {0};
+    begin_line(&out);
+    change_show_end(&out, &change->ends[change->step], seen, true);
+    put(change, &out);
+    change->took_ms[change->step] = boot_ms() - change->began;
+    if (change->session.ending)
+        return;
+    if (change->step + 1 == change->plan.chain.count)
+        finish(change);
+    else
+        begin_step(change, change->step + 1);
+}
+
+static void begin_end(struct change *change)
+{
+    change->phase = ENDS;
+    change->enough_at = 0;
+    watch_list(change, &change->ends[change->step], change->step - 1, true);
+    drop(change, &change->now);
+}
+
+/* One that abstains after a restart forgot which clients said the list, and these may have leases.
+ * All masters that are up are waited for, for a while: one of them may forget the end. */
+static void look_whether_over(struct change *change)
+{
+    struct list_watch *watch = &change->ends[change->step];
+    struct list_seen seen;
+    list_watch_look(watch, &seen);
+    unsigned ended = seen.ours & ~seen.saying;
+    if (is_taken(change, &seen) || !seen.is_settled)
+        return;
+    bool is_enough = masters_in(ended & seen.vote) >= watch->least;
+    if (!is_enough)
+        change->enough_at = 0;
+    else if (!change->enough_at)
+        change->enough_at = boot_ms();
+    bool is_all = ended == seen.told || boot_ms() >= change->enough_at + PATIENT_MS;
+    if (is_enough && is_all)
+        end_step(change, &seen);
+    else
+        put_progress(change, watch, &seen);
+}
+
+/* ---- Waiting for the clients ------------------------------------------------------ */
+
+static bool is_patience_over(const struct change *change)
+{
+    int64_t patience = change->session.options->patience_ms;
+    return patience >= 0 && boot_ms() >= change->began + patience;
+}
+
+static void tell_impatience(struct change *change, const struct list_seen *seen)
+{
+    struct text out = {0};
+    begin_line(&out);
+    text_format(&out, "--patience is over, so the leases under the former list run out: ");
+    change_show_sayers(&out, &change->now, seen);
+    put(change, &out);
+}
+
+static void look_who_says(struct change *change)
+{
+    struct list_seen seen;
+    list_watch_look(&change->now, &seen);
+    if (is_taken(change, &seen))
+        return;
+    put_progress(change, &change->now, &seen);
+    bool is_free =
+        masters_in(seen.told) >= change->now.least && masters_in(seen.saying) <= change->now.spare;
+    bool is_impatient = !is_free && is_patience_over(change);
+    if (is_impatient)
+        tell_impatience(change, &seen);
+    if ((is_free || is_impatient) && !change->session.ending)
+        begin_end(change);
+}
+
+/* A command before this one may have ended it. */
+static void begin_wait(struct change *change)
+{
+    struct text out = {0};
+    struct list_seen seen;
+    change_show_step(&out, &change->plan, change->step);
+    put(change, &out);
+    change->phase = WAITS;
+    drop(change, &change->next);
+    list_watch_look(&change->now, &seen);
+    if (!change->session.ending && masters_in(seen.ours) > change->now.masters - change->now.quorum)
+        begin_end(change);
+}
+
+/* ---- The list to come --------------------------------------------------------------- */
+
+static bool is_unsafe(struct change *change, const struct list_seen *seen)
+{
+    const struct list_used *list = list_watch_unsafe(&change->next, seen);
+    struct text why = {0};
+    if (!list)
+        return false;
+    text_format(&why, "the next list is over, and one in use may not meet it: ");
+    change_put_used(&why, list);
+    refuse(change, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
+/* It was in use before, and ended by another change.  Nobody can take a lease under it yet. */
+static void revive(struct change *change)
+{
+    change->phase = REVIVES;
+    drop(change, &change->next);
+    plan_put_entries(&change->next.entries, &change->plan, change->step);
+    if (!list_watch_open(&change->next, change->session.loop, &change->plan.options, true))
+        session_end(&change->session, EXIT_INTERNAL, 0);
+}
+
+static void look_at_next(struct change *change)
+{
+    struct list_seen now, next;
+    list_watch_look(&change->now, &now);
+    list_watch_look(&change->next, &next);
+    if (is_taken(change, &now) || !now.is_settled || !next.is_settled)
+        return;
+    unsigned other = change->next.successor.length ? next.over & ~next.ours : next.over;
+    if (!other)
+        begin_wait(change);
+    else if (!is_unsafe(change, &now) && !is_unsafe(change, &next))
+        revive(change);
+}
+
+static void look_whether_revived(struct change *change)
+{
+    struct list_seen seen;
+    list_watch_look(&change->next, &seen);
+    if (seen.is_settled && !seen.over)
+        begin_wait(change);
+}
+
+/* ---- Asking the user ---------------------------------------------------------------- */
+
+static void decline(struct change *change)
+{
+    if (!change->session.options->quiet)
+        say("nothing was changed");
+    session_end(&change->session, EXIT_NOBODY, 0);
+}
+
+static void on_answer(void *owner, bool yes)
+{
+    struct change *change = owner;
+    if (yes)
+        begin_step(change, 1);
+    else
+        decline(change);
+}
+
+static void ask_user(struct change *change)
+{
+    struct text line = {0};
+    change->phase = ASKS;
+    change->question = (struct question){.answered = on_answer, .owner = change};
+    text_format(&line, "change the list so?");
+    question_ask(&change->question, change->session.loop, &line);
+}
+
+/* ---- Before all of it ----------------------------------------------------------------- */
+
+static void check(struct change *change)
+{
+    struct list_seen now, last;
+    struct text why = {0}, out = {0};
+    list_watch_look(&change->now, &now);
+    list_watch_look(&change->next, &last);
+    if (!now.is_settled || !last.is_settled)
+        return;
+    redlock_code code = change_check(&why, &change->plan,
+                                     &(struct checked){&change->now, &now, &change->next, &last});
+    if (code) {
+        refuse(change, code, &why);
+        return;
+    }
+    plan_show(&out, &change->plan);
+    put(change, &out);
+    if (change->session.ending)
+        return;
+    if (change->session.options->yes)
+        begin_step(change, 1);
+    else
+        ask_user(change);
+}
+
+static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct change *change = timer->data;
+    static void (*const looks[])(struct change *) = {
+        [CHECKS] = check,        [OPENS] = look_at_next,     [REVIVES] = look_whether_revived,
+        [WAITS] = look_who_says, [ENDS] = look_whether_over,
+    };
+    (void)events;
+    if (!change->session.ending && looks[change->phase])
+        looks[change->phase](change);
+    if (change->session.ending)
+        ev_timer_stop(loop, timer);
+}
+
+/* ---- The command ---------------------------------------------------------------------- */
+
+static void on_begin(void *data)
+{
+    struct change *change = data;
+    list_watch_take(&change->now, change->session.client, change->session.options);
+    if (!fleet_is_named(change->session.options, change->session.client)) {
+        session_end(&change->session, EXIT_USAGE, 0);
+        return;
+    }
+    if (!watch_list(change, &change->next, change->plan.chain.count - 1, false))
+        return;
+    ev_timer_init(&change->look, on_look, 0, LOOK_S);
+    change->look.data = change;
+    ev_timer_start(change->session.loop, &change->look);
+}
+
+/* An end stays. */
+static void tell_state(struct change *change)
+{
+    struct list_watch *watch = &change->ends[change->step];
+    struct list_seen seen = {.ours = 0};
+    struct text nodes = {0};
+    if (change->phase <= ASKS) {
+        say("nothing was changed");
+        return;
+    }
+    plan_put_nodes(&nodes, &change->plan, change->step - 1, plan_member);
+    if (change->phase == ENDS)
+        list_watch_look(watch, &seen);
+    if (change->phase == ENDS)
+        say("in step %u: the list %s is over on %u of %u masters. To go on, run this command "
+            "again; to take the end back, use --undo with that list",
+            change->step, nodes.bytes, masters_in(seen.over), watch->masters);
+    else
+        say("in step %u: the list %s is not over. To go on, run this command again", change->step,
+            nodes.bytes);
+    text_free(&nodes);
+}
+
+static void on_signal(void *data, int number)
+{
+    struct change *change = data;
+    ev_timer_stop(change->session.loop, &change->look);
+    question_drop(&change->question, change->session.loop);
+    if (!change->session.ending && !change->session.options->quiet)
+        tell_state(change);
+    session_end_by_signal(&change->session, number, NULL);
+}
+
+static void on_end(void *data)
+{
+    struct change *change = data;
+    drop(change, &change->now);
+    drop(change, &change->next);
+    for (unsigned i = 0; i < LISTS_MOST_ON_WAY; i++)
+        drop(change, &change->ends[i]);
+    text_free(&change->mark);
+}
+
+static int run(struct change *change)
+{
+    struct text out = {0};
+    if (change->plan.chain.count > 1)
+        return session_perform(&change->session, &change->plan.options, change);
+    plan_show(&out, &change->plan);
+    bool done = put_text(&out);
+    text_free(&out);
+    return done ? EXIT_DONE : EXIT_OUTPUT;
+}
+
+int perform_change(const struct options *options)
+{
+    struct change change = {.session = {.begin = on_begin,
+                                        .signalled = on_signal,
+                                        .ended = on_end,
+                                        .patient = true,
+                                        .looks = true,
+                                        .any_list = true}};
+    int status = plan_make(&change.plan, options);
+    if (status != EXIT_DONE)
+        return status;
+    status = options->plan ? plan_tell(&change.plan) : run(&change);
+    plan_free(&change.plan);
+    return status;
+}

@@ -1,0 +1,160 @@
+#include "list_watch.h"
+
+#include <string.h>
+
+#include "duration.h"
+#include "failure.h"
+#include "list_text.h"
+
+#define SETTLE_MS 2000
+#define TOLD_MOST 8 /* lists, by one master */
+
+unsigned masters_in(unsigned bits)
+{
+    return (unsigned)__builtin_popcount(bits);
+}
+
+bool fleet_is_named(const struct options *options, const redlock *client)
+{
+    struct lists_used used;
+    redlock_lists_used(client, &used);
+    if (!used.fleet)
+        failure_tell(options, "cannot tell of", REDLOCK_E_ARGUMENT,
+                     "clients of no fleet say no list: give --fleet a name", NULL);
+    return used.fleet;
+}
+
+/* ---- One client -------------------------------------------------------------------- */
+
+void list_watch_take(struct list_watch *watch, redlock *client, const struct options *options)
+{
+    watch->client = client;
+    watch->masters = redlock_node_count(client);
+    watch->spare = (unsigned)options->spare;
+    watch->quorum = redlock_quorum(watch->masters, watch->spare);
+    watch->least = watch->masters - watch->quorum + 1 + watch->spare;
+    watch->until = boot_ms() + SETTLE_MS;
+}
+
+bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
+                     bool says)
+{
+    redlock_options settings = options_of_client(options);
+    char why[500] = "";
+    settings.looks_only = true;
+    settings.nodes = watch->entries.bytes;
+    redlock *client = NULL;
+    redlock_code code = redlock_open(&client, loop, &settings, why, sizeof why);
+    if (code != REDLOCK_OK) {
+        failure_tell(options, "cannot go on", code, why, NULL);
+        return false;
+    }
+    if (says)
+        redlock_list_end(client, watch->successor.length ? watch->successor.bytes : "");
+    list_watch_take(watch, client, options);
+    return true;
+}
+
+void list_watch_free(struct list_watch *watch)
+{
+    redlock_free(watch->client);
+    if (watch->entries.bytes)
+        explicit_bzero(watch->entries.bytes, watch->entries.length);
+    text_free(&watch->entries);
+    text_free(&watch->successor);
+    *watch = (struct list_watch){.client = NULL};
+}
+
+/* ---- What the masters tell ----------------------------------------------------------- */
+
+static unsigned in_state(const struct list_watch *watch, redlock_node_state state)
+{
+    unsigned bits = 0;
+    for (unsigned i = 0; i < watch->masters; i++) {
+        redlock_node node = {.size = sizeof node};
+        redlock_node_get(watch->client, i, &node);
+        bits |= (unsigned)(node.state == state) << i;
+    }
+    return bits;
+}
+
+static bool is_settled(const struct list_watch *watch, unsigned asked)
+{
+    unsigned may_tell = in_state(watch, REDLOCK_NODE_UP) | in_state(watch, REDLOCK_NODE_ABSTAINS) |
+                        in_state(watch, REDLOCK_NODE_CONNECTING);
+    return !(may_tell & ~asked) || boot_ms() >= watch->until;
+}
+
+static void note_list(struct list_seen *seen, const struct list_used *list)
+{
+    if (!list->has_our_masters)
+        return;
+    seen->saying |= list->told_by;
+    seen->clients += list->clients;
+    if (!seen->last.masters || list->last_ms < seen->last.last_ms)
+        seen->last = *list;
+}
+
+/* A client that says one list more is not remembered. */
+static void note_full(struct list_seen *seen)
+{
+    unsigned told[REDLOCK_MASTERS_MAX] = {0};
+    for (unsigned i = 0; i < seen->used.count; i++)
+        for (unsigned j = 0; j < REDLOCK_MASTERS_MAX; j++)
+            if (seen->used.lists[i].told_by >> j & 1 && ++told[j] == TOLD_MOST)
+                seen->saying |= 1U << j;
+}
+
+void list_watch_look(const struct list_watch *watch, struct list_seen *seen)
+{
+    *seen = (struct list_seen){.clients = 0};
+    redlock_lists_used(watch->client, &seen->used);
+    seen->is_settled = is_settled(watch, seen->used.asked);
+    seen->told = seen->used.tell;
+    seen->vote = seen->told & in_state(watch, REDLOCK_NODE_UP);
+    seen->over = seen->used.over & seen->told;
+    struct client_text ours = {watch->successor.bytes, watch->successor.length};
+    for (unsigned i = 0; i < watch->masters; i++)
+        if (seen->over >> i & 1 && lists_are_same(seen->used.successors[i], ours))
+            seen->ours |= 1U << i;
+    for (unsigned i = 0; i < seen->used.count; i++)
+        note_list(seen, &seen->used.lists[i]);
+    note_full(seen);
+    seen->saying &= seen->told;
+}
+
+const struct client_text *list_watch_other(const struct list_seen *seen, unsigned spare)
+{
+    unsigned other = seen->over & ~seen->ours;
+    return masters_in(other) > spare ? &seen->used.successors[__builtin_ctz(other)] : NULL;
+}
+
+static bool lists_node(const struct list_used *list, const char *node)
+{
+    bool lists = false;
+    for (unsigned i = 0; i < list->masters; i++)
+        lists |= list_has_node(list->nodes[i], node, strlen(node));
+    return lists;
+}
+
+/* By numbers and addresses: what the processes tell, each client finds out. */
+static bool may_meet(const struct list_watch *watch, const struct list_used *list)
+{
+    unsigned all = watch->masters + list->masters;
+    for (unsigned i = 0; i < watch->masters; i++) {
+        redlock_node node = {.size = sizeof node};
+        redlock_node_get(watch->client, i, &node);
+        all -= lists_node(list, node.node);
+    }
+    unsigned spare = list->spare < watch->spare ? list->spare : watch->spare;
+    return watch->quorum + list->quorum > all + spare;
+}
+
+const struct list_used *list_watch_unsafe(const struct list_watch *watch,
+                                          const struct list_seen *seen)
+{
+    for (unsigned i = 0; i < seen->used.count; i++)
+        if (!may_meet(watch, &seen->used.lists[i]))
+            return &seen->used.lists[i];
+    return NULL;
+}

@@ -1,0 +1,58 @@
+/*
+ * list_watch.h - a client that only looks at one list of masters: whether clients say it, and
+ * whether it is over.  It may say to the masters that it is.
+ */
+#ifndef REDLOCK_TOOLS_LIST_WATCH_H
+#define REDLOCK_TOOLS_LIST_WATCH_H
+
+#include <ev.h>
+
+#include "client/lists_in_use.h"
+#include "options.h"
+#include "text.h"
+
+struct list_watch {
+    redlock *client;
+    struct text entries, successor; /* the caller fills them; a successor may be missing */
+    unsigned masters, spare, quorum;
+    unsigned least; /* masters: without as many as these no quorum is left */
+    int64_t until;  /* it waits for its masters */
+};
+
+/* The answers of the masters by now; bits of masters. */
+struct list_seen {
+    struct lists_used used;
+    bool is_settled;       /* those that are connected have told, or had time to */
+    unsigned told;         /* they tell which lists are in use */
+    unsigned vote;         /* of these: they did not just restart */
+    unsigned saying;       /* of these: to them a client says the list, or may do so */
+    unsigned over, ours;   /* of these: the list is over to them; in favour of our successor */
+    unsigned clients;      /* that say it */
+    struct list_used last; /* by the client that said it last; no masters: nobody says it */
+};
+
+/* A client that was opened, which only looks. */
+void list_watch_take(struct list_watch *watch, redlock *client, const struct options *options);
+/* Opens one with the entries; false after a message.  `says`: that the list is over, with its
+ * successor; that it is not, without one. */
+bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
+                     bool says);
+void list_watch_free(struct list_watch *watch);
+
+/* The texts are valid until the loop runs again. */
+void list_watch_look(const struct list_watch *watch, struct list_seen *seen);
+
+/* Another list in place of this one than our successor; NULL: no more masters tell one than may be
+ * wrong. */
+const struct client_text *list_watch_other(const struct list_seen *seen, unsigned spare);
+
+/* A list in use that is not safe beside the one of the watch; NULL: there is none. */
+const struct list_used *list_watch_unsafe(const struct list_watch *watch,
+                                          const struct list_seen *seen);
+
+unsigned masters_in(unsigned bits);
+
+/* False after a message: clients without a fleet say nothing. */
+bool fleet_is_named(const struct options *options, const redlock *client);
+
+#endif

@@ -1,0 +1,227 @@
+#include "follow.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "failure.h"
+#include "list_text.h"
+#include "say.h"
+
+#define FILE_EVERY_S 1.0
+#define AGAIN_S      0.3
+#define LED_MOST     64 /* a liar might lead us on for ever */
+
+/* ---- Clients ------------------------------------------------------------ */
+
+static void try_to_move(struct follow *follow)
+{
+    ev_timer_stop(follow->session->loop, &follow->again);
+    if (!follow->lease || !follow->next)
+        return;
+    redlock_code code = redlock_lease_move(follow->lease, follow->next);
+    if (code == REDLOCK_E_STATE) /* another call about it is under way */
+        ev_timer_start(follow->session->loop, &follow->again);
+    else if (code != REDLOCK_OK)
+        say("cannot go on with another list of masters: %s",
+            redlock_last_error(follow->session->client));
+}
+
+static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
+{
+    (void)client, (void)code, (void)text;
+    try_to_move(data);
+}
+
+static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    try_to_move(timer->data);
+}
+
+static void drop_next(struct follow *follow)
+{
+    ev_timer_stop(follow->session->loop, &follow->again);
+    redlock_free(follow->next);
+    follow->next = NULL;
+}
+
+/* With that list, or with that of the file. */
+static bool open_next(struct follow *follow, const char *nodes)
+{
+    redlock_options settings = options_of_client(follow->session->options);
+    char why[500] = "";
+    drop_next(follow);
+    follow->is_led = nodes;
+    if (nodes) {
+        settings.nodes = nodes;
+        settings.nodes_file = NULL;
+    }
+    settings.on_ready = on_ready;
+    settings.data = follow;
+    redlock_code code =
+        redlock_open(&follow->next, follow->session->loop, &settings, why, sizeof why);
+    if (code != REDLOCK_OK)
+        say_at(REDLOCK_LOG_WARNING, "cannot use another list of masters: %s",
+               why[0] ? why : redlock_code_text(code));
+    return code == REDLOCK_OK;
+}
+
+static void on_closed(redlock *client, unsigned left, void *data)
+{
+    struct follow *follow = data;
+    (void)left;
+    follow->former = NULL;
+    redlock_free(client);
+}
+
+/* A warning says that somebody should change the file, too. */
+static void say_list(const struct follow *follow)
+{
+    struct text list = {0};
+    list_put_nodes(&list, follow->session->client);
+    if (follow->is_led)
+        say_at(REDLOCK_LOG_WARNING,
+               "this list of masters is over: goes on with the one in its place, %s", list.bytes);
+    else
+        say_at(REDLOCK_LOG_INFO, "goes on with another list of masters: %s", list.bytes);
+    text_free(&list);
+}
+
+/* The session's client is that of the next list from now on. */
+static void go_over(struct follow *follow)
+{
+    struct session *session = follow->session;
+    redlock_free(follow->former);
+    follow->former = session->client;
+    session->client = follow->next;
+    follow->next = NULL;
+    redlock_close(follow->former, OWED_TIMEOUT_MS, on_closed, follow);
+    if (!session->options->quiet)
+        say_list(follow);
+}
+
+/* ---- The list in place of ours -------------------------------------------- */
+
+/* As more masters tell than may be wrong.  Its entries have no logins: see list_put_entries(). */
+static bool find_successor(struct follow *follow, struct text *entries)
+{
+    struct lists_used used;
+    const struct session *session = follow->session;
+    unsigned masters = redlock_node_count(session->client);
+    unsigned quorum = redlock_quorum(masters, (unsigned)session->options->spare);
+    redlock_lists_used(session->client, &used);
+    const struct client_text *list = list_told_by(&used, masters - quorum + 1);
+    return list && list_put_entries(entries, session->options, *list);
+}
+
+static bool open_successor(struct follow *follow)
+{
+    struct text entries = {0};
+    bool is_open = follow->lists < LED_MOST && find_successor(follow, &entries) &&
+                   open_next(follow, entries.bytes);
+    follow->lists += is_open;
+    if (entries.bytes)
+        explicit_bzero(entries.bytes, entries.length);
+    text_free(&entries);
+    return is_open;
+}
+
+bool follow_to_successor(struct follow *follow)
+{
+    bool is_open = open_successor(follow);
+    if (is_open)
+        go_over(follow);
+    return is_open;
+}
+
+/* ---- The list in the file --------------------------------------------------- */
+
+/* False after a warning, or without one if it is the present list. */
+static bool may_follow(const struct follow *follow)
+{
+    struct text ours = {0}, next = {0};
+    list_put_nodes(&ours, follow->session->client);
+    list_put_nodes(&next, follow->next);
+    struct client_text one = {ours.bytes, ours.length}, other = {next.bytes, next.length};
+    bool same = lists_are_same(one, other);
+    bool may = redlock_may_move(follow->session->client, follow->next) == REDLOCK_OK;
+    if (!same && !may)
+        say_at(REDLOCK_LOG_WARNING, "does not go on with the list %s: %s", next.bytes,
+               redlock_last_error(follow->session->client));
+    text_free(&ours);
+    text_free(&next);
+    return !same && may;
+}
+
+/* A lease that is waited for comes from the present list, and moves then. */
+static void look_at_file(struct follow *follow)
+{
+    if (!follow->changed || !follow->lease)
+        return;
+    follow->changed = false;
+    if (open_next(follow, NULL) && !may_follow(follow))
+        drop_next(follow);
+}
+
+static void on_file(struct ev_loop *loop, ev_stat *file, int events)
+{
+    struct follow *follow = file->data;
+    (void)loop, (void)events;
+    follow->changed = file->attr.st_nlink > 0 && S_ISREG(file->attr.st_mode); /* no pipe */
+    look_at_file(follow);
+}
+
+static const char *path_of_list(const struct options *options)
+{
+    bool in_settings = options->origin[SETTING_NODES] == ORIGIN_FILE;
+    return options->nodes_file ? options->nodes_file : in_settings ? options->config : NULL;
+}
+
+/* ---- The lease -------------------------------------------------------------- */
+
+void follow_start(struct follow *follow, struct session *session)
+{
+    const char *path = path_of_list(session->options);
+    *follow = (struct follow){.session = session};
+    ev_timer_init(&follow->again, on_again, AGAIN_S, 0);
+    follow->again.data = follow;
+    ev_stat_init(&follow->file, on_file, path ? path : "", FILE_EVERY_S);
+    follow->file.data = follow;
+    if (!path)
+        return;
+    ev_stat_start(session->loop, &follow->file);
+    ev_unref(session->loop);
+}
+
+void follow_holds(struct follow *follow, redlock_lease *lease)
+{
+    follow->lease = lease;
+    look_at_file(follow);
+}
+
+void follow_ends_holding(struct follow *follow)
+{
+    follow->lease = NULL;
+    drop_next(follow);
+}
+
+void follow_hears(struct follow *follow, const redlock_event *event)
+{
+    if (event->kind == REDLOCK_MOVED)
+        go_over(follow);
+    else if (event->kind == REDLOCK_NOT_MOVED)
+        ev_timer_start(follow->session->loop, &follow->again);
+    else if (event->kind == REDLOCK_AT_RISK && !follow->next)
+        open_successor(follow);
+}
+
+void follow_stop(struct follow *follow)
+{
+    follow_ends_holding(follow);
+    redlock_free(follow->former);
+    follow->former = NULL;
+    if (!ev_is_active(&follow->file))
+        return;
+    ev_ref(follow->session->loop);
+    ev_stat_stop(follow->session->loop, &follow->file);
+}

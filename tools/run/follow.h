@@ -1,0 +1,42 @@
+/*
+ * follow.h - `redlock run` and elect go on with another list of masters, and their command with it.
+ *
+ *   its file has another list ──┐
+ *   its list is over            ├─► a client of that list ─► the lease moves ─► the former one
+ * closes (the masters tell the next) ┘
+ *
+ * A wait ends with E_DIFFERS when the list is over, and begins anew with the next list.
+ */
+#ifndef REDLOCK_TOOLS_FOLLOW_H
+#define REDLOCK_TOOLS_FOLLOW_H
+
+#include <ev.h>
+
+#include "session.h"
+
+struct follow {
+    struct session *session;
+    redlock_lease *lease; /* held; NULL: it is not to be moved */
+    redlock *next;        /* a client of another list; NULL: there is none */
+    bool is_led;          /* its list is the one that masters tell */
+    redlock *former;      /* it closes; NULL: none does */
+    unsigned lists;       /* gone through, as told by masters */
+    ev_stat file;         /* with our list */
+    bool changed;         /* since it was read last */
+    ev_timer again;
+};
+
+void follow_start(struct follow *follow, struct session *session);
+/* The lease is held, and moves from now on when another list comes up. */
+void follow_holds(struct follow *follow, redlock_lease *lease);
+/* It is lost, or not held any more. */
+void follow_ends_holding(struct follow *follow);
+/* An event of the lease that is held: it moved or not, or is not renewed, as its list may be over.
+ */
+void follow_hears(struct follow *follow, const redlock_event *event);
+/* Nothing is held, and the session's list is over: it has a client of the list in place of it from
+ * now on.  False: that list is not known. */
+bool follow_to_successor(struct follow *follow);
+void follow_stop(struct follow *follow);
+
+#endif
