@@ -358,18 +358,17 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
  * it does not wait for a master that it cannot reach for half a second.  `left` is the number of
  * releases still owed; these keys go when their ttl ends.  Callbacks of leases come before
  * `closed`: NOT_ACQUIRED with E_CLOSED, RELEASED (E_UNAVAILABLE: not confirmed).  A second call can
- * only shorten the patience.  In a forked child a call does nothing.  You still free the client, in
- * `closed` or later. */
+ * only shorten the patience.  In a forked child nothing happens.  You still free the client. */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
                                void *data);
 
 /* Another list of masters takes this client's place (change.md): `to` is a client of it on the same
- * thread.  Held leases move there as by redlock_lease_move(), tried until they have.  Acquires that
- * wait are cancelled: ask `to`.  New calls get E_CLOSED.  When nothing is left the client closes;
- * you still free it.  redlock_close() releases what is left, with its own `closed`.  If `to` is
- * freed or closed first, the leases stay.  Returns as redlock_may_move(); E_STATE: a client that
- * was left for one of the two is not freed yet; E_CLOSED, E_FORKED. */
+ * thread.  Leases that are held or wait go there as by redlock_lease_move(), tried until they have;
+ * a wait that never can is cancelled.  New calls get E_CLOSED.  When nothing is left the client
+ * closes; you still free it.  redlock_close() releases what is left, with its own `closed`.  If
+ * `to` is freed or closed first, the leases stay.  Returns as redlock_may_move(); E_STATE: a client
+ * that was left for one of the two is not freed yet; E_CLOSED, E_FORKED. */
 REDLOCK_API redlock_code redlock_relist(redlock *client, redlock *to,
                                         void (*closed)(redlock *client, unsigned left, void *data),
                                         void *data);

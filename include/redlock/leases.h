@@ -287,8 +287,7 @@ REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
 /* Frees the handle and leaves the lease to its ttl, for another process to redlock_attach() or
  * redlock_release_token().  No callback comes any more, and after the call the library writes no
  * renewal.  One that is on its way does not take the names again after another process has given
- * them back by this library.  A lease from the queue may have 3 s at most (see wait_ms):
- * redlock_lease_extend() it first.
+ * them back by this library.  A lease from the queue may have 3 s (see wait_ms): extend it first.
  * Returns REDLOCK_OK; E_STATE: not held, or after a downgrade or an upgrade (also one that failed);
  * E_FORKED.  After an error the handle lives on. */
 REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
@@ -296,9 +295,11 @@ REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 /* Moves a lease to another client of this thread, with other masters or logins.  It is held all the
  * time, if both lists may be in use together (change.md).  Handle, callback, token, fence, slot and
  * announcement stay.  MOVED: a quorum of the masters of `to` has it, and it belongs to `to`.
- * NOT_MOVED, with their votes: it is what it was.  LOST or RELEASED may come instead; nothing if
- * `to` is freed.  A moved lease cannot be upgraded.  Returns REDLOCK_OK; E_STATE: not held, changed
- * before, or another call is under way; E_DIFFERS, E_ARGUMENT: see redlock_may_move(); E_TTL,
+ * NOT_MOVED, with their votes: it is what it was.  Its end may come instead; nothing if `to` is
+ * freed.  A moved lease cannot be upgraded.  A lease that waits goes with its place in the queue:
+ * MOVED has valid_ms 0, NOT_MOVED has E_CANCELLED if it waits no more.  Returns REDLOCK_OK;
+ * E_STATE: it neither waits nor is held, was changed, or another call is under way.  E_DIFFERS,
+ * E_ARGUMENT: see redlock_may_move(), or it waits and the label of `to` is longer.  E_TTL,
  * E_CLOSED, E_FORKED, E_MEMORY. */
 REDLOCK_API redlock_code redlock_lease_move(redlock_lease *lease, redlock *to);
 

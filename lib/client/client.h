@@ -200,6 +200,7 @@ struct redlock {
     redlock *former;                /* the client that is left for this one; NULL: none is */
     void (*leave)(redlock *client); /* due at leave_at, if there is an heir; see relist.c */
     usec leave_at;
+    void (*stir)(redlock *client); /* loop_hold(), for files below it */
 
     redlock_vote votes[REDLOCK_MASTERS_MAX];
     const redlock_vote *each_vote[REDLOCK_MASTERS_MAX]; /* those */

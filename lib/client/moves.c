@@ -7,7 +7,8 @@ bool moves_begin(redlock_lease *lease, redlock_lease *shadow)
     struct move *move = malloc(sizeof *move);
     if (!move)
         return false;
-    *move = (struct move){.lease = lease, .data = lease->data};
+    *move = (struct move){
+        .lease = lease, .data = lease->data, .waits = lease_may_go_over(core_of(lease))};
     lease->data = shadow->data = move;
     lease->moves = shadow->moves = true;
     return true;

@@ -7,10 +7,11 @@
 #include "client.h"
 
 /* While a lease moves, this is its data, and that of its shadow: the lease of the other client
- * which attaches its token. */
+ * which attaches its token.  That of a lease that waits only has its terms. */
 struct move {
     redlock_lease *lease;          /* NULL: its user heard of its end, or freed it */
     void *data;                    /* of its user */
+    bool waits;                    /* the lease waits: its shadow asks for nothing */
     struct client_task *announcer; /* is to go on with what it announces; NULL: nothing */
 };
 

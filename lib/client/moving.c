@@ -33,14 +33,38 @@ static bool is_taken_back(const redlock_lease *lease)
 
 bool moving_is_vain(const redlock_lease *shadow, usec now)
 {
-    const redlock_lease *lease = move_of(shadow)->lease;
-    return !lease || lease_valid_until(core_of(lease)) <= now || is_taken_back(lease);
+    const struct move *move = move_of(shadow);
+    const redlock_lease *lease = move->lease;
+    if (!lease)
+        return true;
+    usec until = lease_valid_until(core_of(lease));
+    bool is_over = until ? until <= now : !move->waits;
+    return is_over || is_taken_back(lease);
 }
 
-bool moving_cannot_announce(const redlock_lease *shadow)
+static enum cause why_it_waits_here(const redlock_lease *shadow)
+{
+    const redlock *to = shadow->client;
+    bool waits = lease_may_go_over(core_of(move_of(shadow)->lease));
+    return to->closing || to->close_asked ? CAUSE_CLOSED : waits ? CAUSE_NONE : CAUSE_CANCELLED;
+}
+
+static bool cannot_announce(const redlock_lease *shadow)
 {
     const struct client_task *announcer = move_of(shadow)->announcer;
     return announcer && !announcer->core;
+}
+
+bool moving_take_outcome(const redlock_lease *shadow, struct outcome *outcome)
+{
+    bool waits = move_of(shadow)->waits;
+    if (!waits && !cannot_announce(shadow))
+        return false;
+    *outcome = (struct outcome){.kind = OUTCOME_NOT_ACQUIRED,
+                                .cause = waits ? why_it_waits_here(shadow) : CAUSE_CLOSED};
+    if (!outcome->cause)
+        outcome->kind = OUTCOME_ACQUIRED;
+    return true;
 }
 
 bool moving_must_wait(const redlock_lease *shadow)
@@ -62,24 +86,47 @@ static void tell_stays(redlock_lease *lease, redlock_lease *shadow, const struct
 {
     struct outcome stays = *outcome;
     stays.kind = OUTCOME_NOT_MOVED;
-    stays.ends = stays.valid = lease_valid_until(core_of(lease)) - shadow->client->now;
+    usec until = lease_valid_until(core_of(lease));
+    stays.ends = stays.valid = until ? until - shadow->client->now : 0;
     stays.fence = lease_fence(core_of(lease));
     end_move(shadow);
     tell(lease, shadow, &stays);
     moving_drop(shadow);
 }
 
-static void tell_moved(redlock_lease *lease, redlock_lease *shadow, const struct outcome *outcome)
+static void move_waiter(redlock_lease *lease, redlock_lease *shadow)
 {
-    struct outcome moved = *outcome;
+    redlock *from = lease->client, *to = shadow->client;
+    engine_move_waiter(from->engine, core_of(lease), to->engine, core_of(shadow), to->now);
+    lease->operations |= OP_ACQUIRE;
+    queue_asked(to, lease);
+}
+
+static void move_held(redlock_lease *lease, redlock_lease *shadow)
+{
     redlock *from = lease->client, *to = shadow->client;
     engine_move(from->engine, core_of(lease), to->engine, core_of(shadow), to->now);
     client_tasks_go_over(lease, move_of(shadow)->announcer);
-    moves_end(shadow);
-    to->telling = NULL;
-    queues_drop(shadow);
-    lease->client = to;
     queue_untold(to, lease);
+}
+
+/* It has something to send, or nothing is left of it. */
+static void go_on_soon(redlock *from)
+{
+    from->leave_at = 0;
+    from->stir(from);
+}
+
+static void tell_moved(redlock_lease *lease, redlock_lease *shadow, const struct outcome *outcome)
+{
+    struct outcome moved = *outcome;
+    bool waits = move_of(shadow)->waits;
+    (waits ? move_waiter : move_held)(lease, shadow);
+    moves_end(shadow);
+    shadow->client->telling = NULL;
+    go_on_soon(lease->client);
+    lease->client = shadow->client;
+    queues_drop(shadow);
     moved.kind = OUTCOME_MOVED;
     moved.fence = lease_fence(core_of(lease));
     tell(lease, lease, &moved);

@@ -8,8 +8,8 @@
 
 /* The lease of this shadow is over by now, or its user wants it nowhere. */
 bool moving_is_vain(const redlock_lease *shadow, usec now);
-/* The client of this shadow closes, and the lease announces something. */
-bool moving_cannot_announce(const redlock_lease *shadow);
+/* True: this is its outcome, whatever the masters say. */
+bool moving_take_outcome(const redlock_lease *shadow, struct outcome *outcome);
 /* Its client has something to do for the lease first, or to tell. */
 bool moving_must_wait(const redlock_lease *shadow);
 /* The shadow has this outcome, at this moment: the lease has moved, or not.  Calls the user. */

@@ -30,6 +30,7 @@ static void warn_of_numbers(redlock *client)
 
 static void start_client(redlock *client)
 {
+    client->stir = loop_hold;
     engine_start(client->engine, client_look(client));
     loop_start(client);
     warn_of_numbers(client);

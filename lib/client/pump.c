@@ -224,10 +224,8 @@ static bool is_outcome_wanted(const redlock_lease *lease)
 
 static bool take_outcome(redlock *client, redlock_lease *lease, struct outcome *outcome)
 {
-    if (moves_is_shadow(lease) && moving_cannot_announce(lease)) {
-        *outcome = (struct outcome){.kind = OUTCOME_NOT_ACQUIRED, .cause = CAUSE_CLOSED};
+    if (moves_is_shadow(lease) && moving_take_outcome(lease, outcome))
         return true;
-    }
     return engine_tell(client->engine, time_of_telling(client), core_of(lease), outcome);
 }
 

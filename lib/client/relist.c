@@ -33,12 +33,13 @@ static void send_on(struct lease *core, void *data)
     unsigned *left = data;
     if (is_over(lease))
         return;
-    bool is_waited_for = !lease->told && !moves_is_shadow(lease);
-    if (is_waited_for)
+    ++*left;
+    if (moves_why_not(lease) || !takes_leases(lease->client->heir))
+        return;
+    redlock_code code = redlock_lease_move(lease, lease->client->heir);
+    bool can_never = code == REDLOCK_E_TTL || code == REDLOCK_E_ARGUMENT;
+    if (can_never && !lease->told) /* it may wait for ever */
         client_ask(lease, OP_RELEASE);
-    else if (!moves_why_not(lease) && takes_leases(lease->client->heir))
-        (void)redlock_lease_move(lease, lease->client->heir);
-    *left += !is_waited_for;
 }
 
 static void leave(redlock *client)

@@ -467,6 +467,17 @@ void engine_move(struct engine *from, struct lease *lease, struct engine *to, st
     leave_step(to);
 }
 
+void engine_move_waiter(struct engine *from, struct lease *lease, struct engine *to,
+                        struct lease *fresh, usec now)
+{
+    ASSERT(from != to);
+    enter_step(from, now, NULL);
+    enter_step(to, now, NULL);
+    lease_go_over(from, lease, to, fresh);
+    leave_step(from);
+    leave_step(to);
+}
+
 void engine_move_announcement(struct engine *from, struct task *former, struct engine *to,
                               struct task *task, usec now)
 {
@@ -624,8 +635,8 @@ struct lease *engine_any_lease(const struct engine *e)
 static void visit_list(const struct lease_list *list, void (*visit)(struct lease *, void *),
                        void *data)
 {
-    for (struct lease *lease = list->first, *next; lease; lease = next) {
-        next = lease->next;
+    for (struct lease *lease = list->last, *next; lease; lease = next) {
+        next = lease->prev;
         if (!lease->further)
             visit(lease, data);
     }

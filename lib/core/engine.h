@@ -32,7 +32,8 @@ void engine_free(struct engine *engine);
 void engine_end_list(struct engine *engine, const char *successor);
 /* Any lease that was made and not dropped; NULL if there is none. */
 struct lease *engine_any_lease(const struct engine *engine);
-/* Visits each lease of a user.  A visit steps no engine but another one. */
+/* Visits each lease of a user, those of a list in the order in which they came into it.  A visit
+ * steps no engine but another one. */
 void engine_visit_leases(const struct engine *engine,
                          void (*visit)(struct lease *lease, void *data), void *data);
 
@@ -44,6 +45,10 @@ bool engine_tell(struct engine *engine, usec now, struct lease *lease, struct ou
 /* See lease_move(): both leases are valid now. */
 void engine_move(struct engine *from, struct lease *lease, struct engine *to, struct lease *shadow,
                  usec now);
+
+/* See lease_go_over(). */
+void engine_move_waiter(struct engine *from, struct lease *lease, struct engine *to,
+                        struct lease *fresh, usec now);
 
 /* The lease of the announcer `former` has moved just now: `task` says the same in its place, and
  * `former` ends. */

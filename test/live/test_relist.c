@@ -1,6 +1,6 @@
 /*
  * A client is left for one of another list: its leases move, then it closes by itself.
- * rule: D5, D6
+ * rule: D5, D6, D12
  */
 #include <redlock/recipes.h>
 
@@ -104,24 +104,110 @@ SCENE(test_it_takes_no_more_calls, .masters = 6)
     end();
 }
 
-/* One waits for another holder, and one was asked for in this turn. */
-SCENE(test_acquires_are_cancelled, .masters = 6)
+/* Its ticket is older than that of a waiter who came later by the next list. */
+SCENE(test_a_waiter_keeps_its_turn, .masters = 6)
+{
+    struct take waiter, later;
+    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    redlock_place place = {.size = sizeof place};
+    begin();
+    join(&last, 0, 6);
+    take_ask(&waiter, &former, "a", &terms);
+    AWAIT(&former, redlock_lease_place(waiter.lease, &place) == REDLOCK_OK);
+    take_ask(&later, &last, "a", &terms);
+    AWAIT(&last, redlock_lease_place(later.lease, &place) == REDLOCK_OK && place.position == 1);
+    assert_code(relist(), REDLOCK_OK);
+    assert_left();
+    assert_int_equal(waiter.told[REDLOCK_MOVED].times, 1);
+    assert_int_equal(waiter.told[REDLOCK_MOVED].event.valid_ms, 0);
+    AWAIT(&next, redlock_lease_place(later.lease, &place) == REDLOCK_OK && place.position == 1);
+    assert_code(take_release(&held[0]), REDLOCK_OK);
+    AWAIT(&next, waiter.told[REDLOCK_ACQUIRED].times);
+    assert_int_equal(later.told[REDLOCK_ACQUIRED].times, 0);
+    assert_code(take_release(&waiter), REDLOCK_OK);
+    AWAIT(&last, later.told[REDLOCK_ACQUIRED].times);
+    assert_code(take_release(&later), REDLOCK_OK);
+    for (unsigned i = 1; i < HELD; i++)
+        assert_code(take_release(&held[i]), REDLOCK_OK);
+    assert_int_equal(user_end(&last, 5000), 0);
+    assert_int_equal(user_end(&next, 5000), 0);
+}
+
+/* Its time to wait runs on, and it is no holder by either list. */
+SCENE(test_a_waiter_waits_no_longer, .masters = 6)
 {
     struct take waiter, new_one;
-    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    redlock_lease_options terms = lease_terms(10000, 1500);
     begin();
     take_ask(&waiter, &former, "a", &terms);
     AWAIT(&former, user_is_quiet(&former));
     take_ask(&new_one, &former, "new", &terms);
     assert_code(relist(), REDLOCK_OK);
-    AWAIT(&next, waiter.told[REDLOCK_NOT_ACQUIRED].times && new_one.outcomes);
-    assert_int_equal(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
-    assert_int_equal(new_one.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
-    take_free(&waiter);
-    take_free(&new_one);
+    AWAIT(&next, waiter.told[REDLOCK_NOT_ACQUIRED].times && new_one.told[REDLOCK_MOVED].times);
+    assert_int_equal(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_HELD);
+    assert_int_equal(waiter.told[REDLOCK_MOVED].times, 1);
+    assert_int_equal(new_one.told[REDLOCK_ACQUIRED].times, 1);
     assert_left();
-    AWAIT(&next, cluster_holders(&scene.cluster, "new", NULL) == 0);
+    take_free(&waiter);
+    assert_code(take_release(&new_one), REDLOCK_OK);
     end();
+}
+
+/* Several wait for the same name, fenced, shared or for a permit: each gets it in turn. */
+SCENE(test_waiters_of_all_kinds_go_over, .masters = 6)
+{
+    struct take waiters[6], holder, reader;
+    redlock_lease_options kinds[3] = {lease_terms(10000, REDLOCK_FOREVER)};
+    redlock_lease_options one_permit = lease_terms(10000, 0);
+    kinds[1] = kinds[2] = kinds[0];
+    kinds[0].fence = true;
+    kinds[1].mode = REDLOCK_SHARED;
+    kinds[2].permits = one_permit.permits = 1;
+    begin();
+    assert_code(take_lock(&holder, &former, "permit", &one_permit), REDLOCK_OK);
+    assert_code(take_lock(&reader, &former, "shared", NULL), REDLOCK_OK);
+    static const char *const names[3] = {"a", "shared", "permit"};
+    for (unsigned i = 0; i < 6; i++)
+        take_ask(&waiters[i], &former, names[i / 2], &kinds[i / 2]);
+    AWAIT(&former, user_is_quiet(&former));
+    assert_code(relist(), REDLOCK_OK);
+    assert_left();
+    assert_code(take_release(&held[0]), REDLOCK_OK);
+    assert_code(take_release(&holder), REDLOCK_OK);
+    assert_code(take_release(&reader), REDLOCK_OK);
+    for (unsigned i = 0; i < 6; i++) {
+        assert_int_equal(waiters[i].told[REDLOCK_MOVED].times, 1);
+        AWAIT(&next, waiters[i].told[REDLOCK_ACQUIRED].times);
+        assert_true(i >= 2 || redlock_lease_fence(waiters[i].lease) > 0);
+        assert_code(take_release(&waiters[i]), REDLOCK_OK);
+    }
+    for (unsigned i = 1; i < HELD; i++)
+        assert_code(take_release(&held[i]), REDLOCK_OK);
+    assert_int_equal(user_end(&next, 5000), 0);
+}
+
+/* It cannot have a token there. */
+SCENE(test_a_waiter_that_cannot_go_over_is_cancelled, .masters = 6)
+{
+    struct take waiter;
+    redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
+    redlock_place place = {.size = sizeof place};
+    begin();
+    scene_enter(&scene, &last, "a-label-of-many-characters-which-no-other-client-here-has-0000", 0);
+    AWAIT(&last, last.ready && user_all_up(&last));
+    take_ask(&waiter, &former, "a", &terms);
+    AWAIT(&former, redlock_lease_place(waiter.lease, &place) == REDLOCK_OK);
+    assert_code(redlock_lease_move(waiter.lease, last.client), REDLOCK_E_ARGUMENT);
+    assert_says(redlock_last_error(former.client), "longer label");
+    assert_code(redlock_relist(former.client, last.client, hear_closed, &former), REDLOCK_OK);
+    AWAIT(&last, waiter.told[REDLOCK_NOT_ACQUIRED].times);
+    assert_int_equal(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
+    take_free(&waiter);
+    assert_left();
+    assert_int_equal(user_end(&next, 5000), 0);
+    for (unsigned i = 0; i < HELD; i++)
+        assert_code(take_release(&held[i]), REDLOCK_OK);
+    assert_int_equal(user_end(&last, 5000), 0);
 }
 
 /* A lease that is about something else when it is asked moves later. */

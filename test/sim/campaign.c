@@ -160,6 +160,7 @@ static void add_moves(struct move_counts *sum, const struct move_counts *of)
     sum->runs += of->runs;
     sum->asked += of->asked;
     sum->again += of->again;
+    sum->waited += of->waited;
     sum->not_moved += of->not_moved;
     sum->lost += of->lost;
     sum->released += of->released;
@@ -221,10 +222,10 @@ static void print_moves(const struct move_counts *moved)
     for (unsigned i = 0; i < KINDS_ALL * KINDS_ALL; i++)
         sum += moved->moved[i / KINDS_ALL][i % KINDS_ALL];
     printf("runs in which leases move: %" PRIu64 "; %" PRIu64 " moves asked for, %" PRIu64
-           " moved (%" PRIu64 " of them again), %" PRIu64 " not moved; meanwhile %" PRIu64
-           " lost, %" PRIu64 " released, %" PRIu64 " dropped\n",
-           moved->runs, moved->asked, sum, moved->again, moved->not_moved, moved->lost,
-           moved->released, moved->dropped);
+           " moved (%" PRIu64 " of them again, %" PRIu64 " that waited), %" PRIu64
+           " not moved; meanwhile %" PRIu64 " lost, %" PRIu64 " released, %" PRIu64 " dropped\n",
+           moved->runs, moved->asked, sum, moved->again, moved->waited, moved->not_moved,
+           moved->lost, moved->released, moved->dropped);
     printf("moved, from (a line) to: the first list, the second, the one between\n");
     for (unsigned from = 0; from < KINDS_ALL; from++)
         printf("%8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", moved->moved[from][0],

@@ -74,7 +74,8 @@ void check_told(struct user_lease *lease, const redlock_event *event)
         tokens_released(lease);
     if (event->kind == REDLOCK_ANNOUNCED)
         leaders_announced(lease);
-    if (event->kind == REDLOCK_MOVED)
+    bool has_moved = event->kind == REDLOCK_MOVED && lease->known == KNOWN_HELD;
+    if (has_moved)
         leaders_moved(lease);
     if (event->kind == REDLOCK_ACQUIRED)
         acquired(lease, event);
@@ -82,7 +83,7 @@ void check_told(struct user_lease *lease, const redlock_event *event)
         changed(lease, event);
     else
         fences_told(lease, event);
-    if (event->kind == REDLOCK_MOVED)
+    if (has_moved)
         moved(lease);
 }
 

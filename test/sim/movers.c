@@ -175,13 +175,24 @@ static void disturb(struct user_lease *lease)
         free_client(other);
 }
 
+static bool is_had(const struct user_lease *lease)
+{
+    return lease->known == KNOWN_HELD && !lease->let_go;
+}
+
+static bool waits(const struct user_lease *lease)
+{
+    return lease->known == KNOWN_ASKED && !lease->let_go &&
+           lease_may_go_over(core_of(lease->handle));
+}
+
 /* True: it moves, and nothing came in between, which may have ended it. */
 static bool move(struct user_lease *lease)
 {
     struct shell *s = lease->shell;
     if (!can_move(lease))
         return false;
-    if (chance(s, 100))
+    if (is_had(lease) && chance(s, 100))
         user_lease_extend(lease, 0);
     TRACE(s->world, "client %u moves lease %u to client %u", s->index + 1, lease->number,
           s->mate->index + 1);
@@ -203,23 +214,23 @@ static void sleep_over(const struct user_lease *lease)
     struct shell *s = lease->shell;
     usec left = lease->end - shell_now(s), ttl = lease->terms.ttl;
     usec asleep = left - ttl / 20 + range(s, 0, chance(s, 500) ? ttl / 20 : ttl);
-    if (!lease->let_go && lease->moves_to && asleep > 0)
+    if (is_had(lease) && lease->moves_to && asleep > 0)
         world_plan(s->world, s->world->now + range(s, 0, MS(3)), HAPPENS_SLEEP, s,
                    (unsigned)asleep);
 }
 
-static struct user_lease *draw_held(struct shell *s)
+static struct user_lease *draw_lease(struct shell *s)
 {
     struct user_lease *drawn = NULL;
     for (struct user_lease *lease = s->all; lease; lease = lease->next_all)
-        if (lease->known == KNOWN_HELD && !lease->let_go && (!drawn || chance(s, 500)))
+        if ((is_had(lease) || waits(lease)) && (!drawn || chance(s, 500)))
             drawn = lease;
     return drawn;
 }
 
 bool movers_act(struct shell *s)
 {
-    struct user_lease *lease = s->world->moves && s->mate ? draw_held(s) : NULL;
+    struct user_lease *lease = s->world->moves && s->mate ? draw_lease(s) : NULL;
     if (!lease || !chance(s, 600))
         return false;
     if (lease->moves_to && chance(s, 700))
@@ -244,9 +255,10 @@ void movers_told(struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
     bool is_moved = event->kind == REDLOCK_MOVED || event->kind == REDLOCK_NOT_MOVED;
-    if (!s->world->moves || !s->mate || s->world->peace || lease->known != KNOWN_HELD)
+    bool has = is_had(lease);
+    if (!s->world->moves || !s->mate || s->world->peace || !(has || waits(lease)))
         return;
-    if (is_moved || event->kind == REDLOCK_ACQUIRED)
+    if (has && (is_moved || event->kind == REDLOCK_ACQUIRED))
         comes_back(lease);
     if (chance(s, event->kind == REDLOCK_MOVED ? 250 : is_moved ? 100 : 200))
         move(lease);

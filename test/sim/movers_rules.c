@@ -35,8 +35,10 @@ static bool entries_may_meet(const struct list_kind *a, const struct list_kind *
 
 bool movers_may(const struct user_lease *lease, const struct shell *to)
 {
-    bool is_calm = !lease->moves_to && !lease->extends && !lease->changes;
-    return lease->known == KNOWN_HELD && user_lease_is_held(lease) && is_calm && takes_calls(to) &&
+    bool is_calm = !lease->moves_to && !lease->extends && !lease->changes && !lease->released;
+    bool waits = lease->known == KNOWN_ASKED && lease_may_go_over(core_of(lease->handle));
+    bool is_held = lease->known == KNOWN_HELD && user_lease_is_held(lease);
+    return (is_held || waits) && is_calm && takes_calls(to) &&
            entries_may_meet(lease->shell->kind, to->kind) &&
            core_of(lease->handle)->terms.ttl <= MS(to->client->config.max_ttl_ms);
 }
@@ -46,8 +48,11 @@ void movers_begun(struct user_lease *lease, struct shell *to)
     struct token *token = token_of(lease);
     lease->moves_to = to;
     lease->moves_since = to->world->now;
+    lease->moves_waiting = lease->known == KNOWN_ASKED;
     to->world->moved.asked++;
     to->leases_made++;
+    if (lease->moves_waiting)
+        return; /* it has another token there */
     token->left_by &= (uint16_t) ~(1U << to->index);
     token->given_up_by &= (uint16_t) ~(1U << to->index);
     token->kind = lease->shell->kind;
@@ -86,6 +91,13 @@ void movers_moved(struct user_lease *lease)
     struct token *token = token_of(lease);
     if (!to)
         return; /* that is another rule's */
+    if (lease->moves_waiting) {
+        count(from, to, lease);
+        from->world->moved.waited++;
+        leave_list(lease);
+        enter_list(lease, to);
+        return;
+    }
     if (lease->end <= shell_now(from))
         world_violated(from->world, "resurrection",
                        "lease %u of client %u moves, and has ended %lld us ago", lease->number,
@@ -107,14 +119,17 @@ static void ends(struct user_lease *lease, uint64_t *how)
     if (!lease->moves_to)
         return;
     ++*how;
-    token->given_up_by |= (uint16_t)(1U << lease->moves_to->index);
-    token->given_up_at = lease->shell->world->now;
+    struct shell *to = lease->moves_to;
     lease->moves_to = NULL;
+    if (lease->moves_waiting)
+        return;
+    token->given_up_by |= (uint16_t)(1U << to->index);
+    token->given_up_at = lease->shell->world->now;
 }
 
 static void stays(struct user_lease *lease)
 {
-    if (lease->moves_to)
+    if (lease->moves_to && !lease->moves_waiting)
         token_of(lease)->left_by |= (uint16_t)(1U << lease->moves_to->index);
     ends(lease, &lease->shell->world->moved.not_moved);
 }
@@ -145,7 +160,7 @@ void movers_remember(struct user_lease *lease, const redlock_event *event)
         lease->moves_to = NULL;
     if (event->kind == REDLOCK_NOT_MOVED)
         stays(lease);
-    if (event->kind == REDLOCK_LOST)
+    if (event->kind == REDLOCK_LOST || event->kind == REDLOCK_NOT_ACQUIRED)
         ends(lease, &moved->lost);
     if (event->kind == REDLOCK_RELEASED)
         ends(lease, &moved->released);

@@ -6,6 +6,11 @@
 
 #define WAIT_GRACE MS(3000) /* at least, for the last round, and for asking for the holder */
 
+static bool may_end_move(const struct user_lease *lease)
+{
+    return lease->moves_to && !lease->released && !lease->moves_to->closed_told;
+}
+
 static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
 {
     switch (kind) {
@@ -28,9 +33,10 @@ static bool may_be_told(const struct user_lease *lease, redlock_event_kind kind)
                (lease->known == KNOWN_HELD || lease->known == KNOWN_LOST ||
                 lease->known == KNOWN_ASKED_BACK);
     case REDLOCK_MOVED:
+        return lease->known == (lease->moves_waiting ? KNOWN_ASKED : KNOWN_HELD) &&
+               may_end_move(lease);
     case REDLOCK_NOT_MOVED:
-        return lease->known == KNOWN_HELD && lease->moves_to && !lease->released &&
-               !lease->moves_to->closed_told;
+        return (lease->known == KNOWN_HELD || lease->moves_waiting) && may_end_move(lease);
     }
     return kind == TOLD_SEEN && lease->known == KNOWN_INSPECTING;
 }

@@ -88,11 +88,13 @@ static bool is_anothers(const struct user_lease *lease)
     return token_of(lease)->holder != lease || (owner && owner != lease);
 }
 
-/* No retry while anything of the former round may be left without a release under way. */
+/* No retry while anything of the former round may be left without a release under way.  A client
+ * that the lease has left gives back what it has when it has its turn. */
 static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
 {
     const struct token *former = token_of(lease);
-    if (!lease->token || is_anothers(lease) || s->world->now > former->written_off)
+    bool is_of_client = lease->token && former->client == s->index;
+    if (!is_of_client || is_anothers(lease) || s->world->now > former->written_off)
         return;
     unsigned left = former->asked & ~(former->refused | former->released);
     for (unsigned i = 0; i < s->world->masters; i++)

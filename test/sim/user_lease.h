@@ -44,6 +44,7 @@ struct user_lease {
     bool is_probe, is_hoarded;
     struct shell *moves_to; /* a move is under way; NULL: none is */
     usec moves_since;       /* true time */
+    bool moves_waiting;     /* it was asked to move while it waited */
     bool has_moved;
     bool is_late;        /* see change_rules.c */
     bool announces;      /* something, and ANNOUNCED did not come */

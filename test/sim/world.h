@@ -386,6 +386,7 @@ struct move_counts {
     uint64_t runs, asked;
     uint64_t moved[KINDS_ALL][KINDS_ALL]; /* from a client with that list to one with this list */
     uint64_t again;                       /* moved before */
+    uint64_t waited;                      /* went over before they were held */
     uint64_t not_moved;
     uint64_t lost, released; /* meanwhile */
     uint64_t dropped;        /* one of the clients, or the handle, was freed meanwhile */

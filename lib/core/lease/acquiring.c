@@ -42,7 +42,8 @@ void lease_admit(struct engine *e, struct lease *lease)
 
 void lease_acquire(struct engine *e, struct lease *lease)
 {
-    lease->asked_at = e->now;
+    if (!lease->asked_at) /* else it waits on: see lease_go_over() */
+        lease->asked_at = e->now;
     e->counters.acquires++;
     if (e->closing || e->misconfigured) {
         lease_end(e, lease, OUTCOME_NOT_ACQUIRED, e->closing ? CAUSE_CLOSED : e->misconfigured);

@@ -224,6 +224,13 @@ void lease_give_up(struct engine *engine, struct lease *lease);
  */
 void lease_move(struct engine *from, struct lease *lease, struct engine *to, struct lease *shadow);
 
+/* A lease of `from` that waits goes on waiting as one of `to`, with its ticket.  EVENT_ACQUIRE
+ * follows.  `fresh`, a lease of `to` with its terms and names, is empty then, and the shell's
+ * again.
+ */
+void lease_go_over(struct engine *from, struct lease *lease, struct engine *to,
+                   struct lease *fresh);
+
 /* Takes the next outcome to report; validity is tested here, at the last moment. */
 bool lease_tell(struct engine *engine, struct lease *lease, struct outcome *outcome);
 

@@ -8,11 +8,15 @@ static void leave(struct engine *from, struct lease *lease)
     lease_abandon(from, lease, true);
 }
 
+/* Its room among the deadlines is the lease's now. */
 static void empty(struct engine *to, struct lease *shadow)
 {
     shadow->attempt = NULL;
     shadow->acquired = false;
     lease_unmake(to, shadow);
+    bool room = deadlines_enter(&to->deadlines, &to->memory);
+    ASSERT(room);
+    (void)room;
 }
 
 /* The user knows since when it is held, for how long, and with which fence: that stays. */
@@ -40,10 +44,27 @@ void lease_move(struct engine *from, struct lease *lease, struct engine *to, str
     take(lease, &was, &has);
     claim_pass(&shadow->claim, &lease->claim);
     empty(to, shadow);
-    bool room = deadlines_enter(&to->deadlines, &to->memory); /* that of the shadow */
-    ASSERT(room);
-    (void)room;
     engine_list(to, &to->held, lease);
     to->at_risk += lease->risk != RISK_NONE;
     lease_schedule(to, lease);
+}
+
+/* It has another token there, so what the former client still gives back is not the lease's. */
+void lease_go_over(struct engine *from, struct lease *lease, struct engine *to, struct lease *fresh)
+{
+    ASSERT(lease_may_go_over(lease) && fresh->state == LEASE_IDLE);
+    usec asked_at = lease->asked_at;
+    struct queue_place place = lease->attempt->place;
+    lease_abandon(from, lease, false);
+    *lease = *fresh;
+    if (lease->has_extra)
+        *lease_extra(lease) = *lease_extra(fresh);
+    lease->place = PLACE_NONE;
+    lease->claim = NULL;
+    claim_pass(&fresh->claim, &lease->claim);
+    empty(to, fresh);
+    engine_list(to, &to->idle, lease);
+    lease->asked_at = asked_at;
+    lease->attempt->place.ticket = place.ticket;
+    lease->attempt->place.drawn_at = place.drawn_at;
 }

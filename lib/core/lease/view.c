@@ -23,6 +23,34 @@ struct terms lease_begin_move(const struct engine *e, struct lease *lease)
                           .moves_by = lease->valid_until};
 }
 
+bool lease_may_go_over(const struct lease *lease)
+{
+    return lease_is_waiting(lease) && !lease->untold;
+}
+
+struct terms lease_terms_of_waiter(const struct lease *lease)
+{
+    const struct attempt *attempt = lease->attempt;
+    return (struct terms){.ttl = lease->terms.ttl,
+                          .margin = lease->terms.margin,
+                          .renew = lease->terms.renew,
+                          .fence = lease->terms.fence,
+                          .wait = attempt->wait,
+                          .max_hold = attempt->max_hold,
+                          .at_least = attempt->at_least,
+                          .permits = attempt->permit ? attempt->permit->count : 0};
+}
+
+struct names *lease_names_of_waiter(const struct memory *memory, const struct lease *lease)
+{
+    const struct names *names = lease->attempt->names;
+    struct slice none = {"", 0}, name;
+    if (!names->slot)
+        return names_copy(memory, names);
+    name = slot_name(names);
+    return names_new(memory, none, &name, 1);
+}
+
 struct names *lease_names_of_slot(const struct memory *memory, const struct names *names,
                                   unsigned slot)
 {

@@ -39,6 +39,12 @@ bool lease_may_move(const struct lease *lease, usec now);
 /* The lease is held, and is to move: the terms of its shadow.  From now on it is released as one
  * that others may have asked to renew. */
 struct terms lease_begin_move(const struct engine *engine, struct lease *lease);
+/* It waits for its turn, or for its next try, as its user knows. */
+bool lease_may_go_over(const struct lease *lease);
+/* The terms and names of a lease that waits, as its user asked for them. */
+struct terms lease_terms_of_waiter(const struct lease *lease);
+/* NULL when memory is out. */
+struct names *lease_names_of_waiter(const struct memory *memory, const struct lease *lease);
 /* Until when a lease is valid that is held, and told so; else 0. */
 usec lease_valid_until(const struct lease *lease);
 usec lease_margin(const struct lease *lease);
