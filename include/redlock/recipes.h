@@ -103,8 +103,8 @@ typedef struct redlock_leader {
 typedef void redlock_observer_callback(redlock_observer *observer, const redlock_leader *leader,
                                        void *data);
 
-/* Reports what is announced of `name`: first as it is now, then each change, until redlock_close().
- * A client that only looks (options.looks_only) may observe, and asks once a second.
+/* Reports what is announced of `name`: first as it is now, then each change, until redlock_close(),
+ * also over redlock_relist().  A client with looks_only may observe, and asks once a second.
  *   - An announcement is reported when a quorum of masters that vote has it: while the masters are
  *     well at once, and within 5 s at the latest.  One that is soon replaced may be left out.
  *   - Terms never go back, nor do the values of one term.

@@ -22,7 +22,6 @@ struct redlock_barrier {
     redlock_barrier_callback *callback;
     void *data;
     unsigned parties;
-    bool told;
 };
 
 /* ---- telling ---------------------------------------------------------------------- */
@@ -43,7 +42,7 @@ static bool tell_party(redlock *client, struct client_task *task)
 {
     redlock_barrier *party = (redlock_barrier *)(void *)task;
     struct task_news news;
-    if (party->told || !task_tell(client->engine, task->core, &news))
+    if (!task->owes || !task_tell(client->engine, task->core, &news))
         return false;
     const struct party_news *of = &news.party;
     redlock_barrier_result passage = {.size = sizeof passage,
@@ -57,7 +56,7 @@ static bool tell_party(redlock *client, struct client_task *task)
                                       .latest = of->latest};
     snprintf(passage.token, sizeof passage.token, "%s", of->token);
     event_tell_passage(client, task->core, &passage);
-    party->told = true;
+    task->owes = false;
     party->callback(party, &passage, party->data);
     return true;
 }
@@ -162,7 +161,7 @@ redlock_code redlock_barrier_leave(redlock_barrier *party)
     redlock *client = party->task.client;
     if (!client_is_usable(client))
         return REDLOCK_E_FORKED;
-    if (party->told || party->task.leaves)
+    if (!party->task.owes || party->task.leaves)
         return client_fail(client, REDLOCK_E_STATE,
                            "the party leaves already, or its result has come");
     task_calls_leave(&party->task);

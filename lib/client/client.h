@@ -2,7 +2,7 @@
  * client.h - the structs of a client and a lease; the files behind redlock.h share them.
  *
  *   open.c      a client, from open to free
- *   relist.c    a client is left for another one: its leases move, then it closes
+ *   relist.c    a client is left for another one: its leases and tasks go, then it closes
  *   move_call.c the call that moves a lease to another client
  *   leaders.c   the calls about what is said of a name: announcing, observing
  *   barriers.c  the calls about barriers

@@ -25,7 +25,6 @@ struct redlock_latch {
     struct client_task task;
     redlock_latch_callback *callback;
     void *data;
-    bool told;
 };
 
 /* ---- telling ---------------------------------------------------------------------- */
@@ -50,7 +49,7 @@ static bool tell_latch(redlock *client, struct client_task *task)
 {
     redlock_latch *latch = (redlock_latch *)(void *)task;
     struct task_news news;
-    if (latch->told || !task_tell(client->engine, task->core, &news))
+    if (!task->owes || !task_tell(client->engine, task->core, &news))
         return false;
     const struct latch_news *of = &news.latch;
     bool counted = of->call == LATCH_COUNT && of->end == LATCH_SHUT;
@@ -64,7 +63,7 @@ static bool tell_latch(redlock *client, struct client_task *task)
                                   .masters = client->masters};
     snprintf(tally.id, sizeof tally.id, "%s", of->id);
     snprintf(tally.arrival, sizeof tally.arrival, "%s", of->arrival);
-    latch->told = true;
+    task->owes = false;
     latch->callback(latch, &tally, latch->data);
     return true;
 }
@@ -214,7 +213,7 @@ redlock_code redlock_latch_cancel(redlock_latch *latch)
     redlock *client = latch->task.client;
     if (!client_is_usable(client))
         return REDLOCK_E_FORKED;
-    if (latch->told || latch->task.leaves)
+    if (!latch->task.owes || latch->task.leaves)
         return client_fail(client, REDLOCK_E_STATE,
                            "the call is cancelled already, or its result has come");
     task_calls_leave(&latch->task);

@@ -164,6 +164,7 @@ redlock_code redlock_observer_begin(redlock *client, redlock_observer **out, con
         return REDLOCK_E_MEMORY;
     observer->callback = callback;
     observer->data = data;
+    observer->task.go = task_calls_go_over;
     task_calls_ask(&observer->task);
     *out = observer;
     return REDLOCK_OK;

@@ -1,5 +1,6 @@
 /*
- * relist.c - a client is left for another one, of the next list: its leases move, then it closes.
+ * relist.c - a client is left for another one, of the next list: its leases move, its tasks go
+ * over, then it closes.
  */
 #include "relist.h"
 
@@ -8,6 +9,7 @@
 #include "loop.h"
 #include "moves.h"
 #include "report.h"
+#include "tasks.h"
 
 #define AGAIN_AFTER MS(200) /* a lease may be about something else, or its new masters not up */
 
@@ -24,7 +26,7 @@ static bool is_over(const redlock_lease *lease)
 /* Else the user would hear NOT_MOVED at each try. */
 static bool takes_leases(const redlock *heir)
 {
-    return engine_readiness(heir->engine, system_now()) == CAUSE_NONE;
+    return !heir->close_asked && engine_readiness(heir->engine, system_now()) == CAUSE_NONE;
 }
 
 static void send_on(struct lease *core, void *data)
@@ -42,9 +44,39 @@ static void send_on(struct lease *core, void *data)
         client_ask(lease, OP_RELEASE);
 }
 
-static void leave(redlock *client)
+/* ---- its tasks ---------------------------------------------------------------- */
+
+/* Queued calls are carried out, and queued news told, before that. */
+static bool may_go(const struct client_task *task)
+{
+    return task->go && task->core && !task->calls.queued && !task->news.queued;
+}
+
+/* A user that is owed a result gets it here, if the task does not go.  The rest ends with the
+ * client. */
+static bool is_waited_for(const struct client_task *task)
+{
+    return (task->go || task->owes) && !task->freed;
+}
+
+static unsigned send_tasks_on(redlock *client)
 {
     unsigned left = 0;
+    bool takes = takes_leases(client->heir);
+    for (struct client_task *task = client->tasks, *next; task; task = next) {
+        next = task->next;
+        if (takes && may_go(task))
+            task->go(task, client->heir);
+        left += task->client == client && is_waited_for(task);
+    }
+    return left;
+}
+
+/* ---- leaving ------------------------------------------------------------------ */
+
+static void leave(redlock *client)
+{
+    unsigned left = send_tasks_on(client);
     client->leave_at = client->now + AGAIN_AFTER;
     engine_visit_leases(client->engine, send_on, &left);
     client->close_asked = left == 0;

@@ -48,11 +48,7 @@ redlock_code task_calls_enter(redlock *client, void *made, struct task *core)
         return client_fail(client, REDLOCK_E_MEMORY, "out of memory");
     }
     task->core = core;
-    task->next = client->tasks;
-    task->at = &client->tasks;
-    if (task->next)
-        task->next->at = &task->next;
-    client->tasks = task;
+    client_task_enter(task, client);
     return REDLOCK_OK;
 }
 
@@ -66,6 +62,12 @@ static void go_on(struct client_task *task, bool *what)
 void task_calls_ask(struct client_task *task)
 {
     go_on(task, &task->asked);
+}
+
+void task_calls_go_over(struct client_task *task, redlock *to)
+{
+    if (client_task_go_over(task, to))
+        task_calls_ask(task);
 }
 
 void task_calls_leave(struct client_task *task)

@@ -68,11 +68,38 @@ void client_tasks_end_of(redlock_lease *lease)
     end_task(lease->client, task);
 }
 
-static void free_task(struct client_task *task)
+void client_task_enter(struct client_task *task, redlock *client)
+{
+    task->client = client;
+    task->next = client->tasks;
+    task->at = &client->tasks;
+    if (task->next)
+        task->next->at = &task->next;
+    client->tasks = task;
+}
+
+static void take_out(struct client_task *task)
 {
     *task->at = task->next;
     if (task->next)
         task->next->at = task->at;
+}
+
+bool client_task_go_over(struct client_task *task, redlock *to)
+{
+    struct task *core = task_again(to->engine, task->core, task);
+    if (!core)
+        return false;
+    end_task(task->client, task);
+    take_out(task);
+    client_task_enter(task, to);
+    task->core = core;
+    return true;
+}
+
+static void free_task(struct client_task *task)
+{
+    take_out(task);
     task->gone = true;
     if (!task->news.queued)
         free(task);

@@ -15,13 +15,17 @@ struct client_task {
     struct task *core;
     /* Calls the user, if there is news to tell; else false. */
     bool (*tell)(redlock *client, struct client_task *task);
+    /* Its client is left for `to`: it is to go there, if it can now.  NULL: it stays. */
+    void (*go)(struct client_task *task, redlock *to);
     bool asked;  /* EVENT_TASK_BEGIN is due */
     bool leaves; /* EVENT_TASK_LEAVE is due */
-    bool owes;   /* its user gets a result, also when the client closes */
+    bool owes;   /* its user is yet to get a result, also when the client closes */
     bool freed;  /* its user has dropped it */
     bool gone;   /* it waits to leave the queue of news */
 };
 
+/* It is one of the client's. */
+void client_task_enter(struct client_task *task, redlock *client);
 /* All that its user asked of it is carried out with the next turn of the pump. */
 void client_task_ask(struct client_task *task);
 /* Its user may have news to hear. */
@@ -33,6 +37,9 @@ void client_tasks_end_of(redlock_lease *lease);
 /* The lease has moved to another client: `next`, one of that client's, goes on with what it
  * announces.  Without a lease that announces, it is nothing. */
 void client_tasks_go_over(redlock_lease *lease, struct client_task *next);
+/* It goes on with `to`, for the same user, and begins there when that is asked.  Neither calls nor
+ * news of it are queued.  False: memory is out, and it stays. */
+bool client_task_go_over(struct client_task *task, redlock *to);
 /* It has not begun, and is not wanted.  NULL is nothing. */
 void client_tasks_forget(struct client_task *task);
 /* Carries out what was asked. */

@@ -414,12 +414,31 @@ static void observer_free(struct engine *e, struct task *task)
     saying_drop(&e->memory, observer->said_told);
 }
 
+/* Its user has heard what the former one told, so it begins there: that is verified like anything
+ * that was known before.  News that the former one has not told is heard of again. */
+static bool observer_inherit(struct engine *e, struct task *task, const struct task *former)
+{
+    struct observer *observer = observer_of(task);
+    const struct observer *was = (const struct observer *)(const void *)former;
+    observer->latest_term = was->latest_term;
+    observer->latest_number = was->latest_number;
+    observer->state = observer->told = was->told;
+    observer->cause = observer->cause_told = was->cause_told;
+    if (!was->said_told)
+        return true;
+    struct said said = saying_said(was->said_told);
+    observer->said_told = saying_new(&e->memory, &said);
+    observer->said = observer->said_told ? saying_share(observer->said_told) : NULL;
+    return observer->said_told;
+}
+
 static const struct task_kind OBSERVER = {.size = sizeof(struct observer),
                                           .each = sizeof(struct heard),
                                           .work = observer_work,
                                           .hear = observer_hear,
                                           .forget = observer_forget,
                                           .look = observer_look,
+                                          .inherit = observer_inherit,
                                           .drop = observer_drop,
                                           .free = observer_free,
                                           .tell = observer_tell};

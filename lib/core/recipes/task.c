@@ -64,6 +64,17 @@ void task_free(struct engine *e, struct task *task)
     e->memory.give(e->memory.pool, task, task_size(e, task->kind));
 }
 
+struct task *task_again(struct engine *to, const struct task *former, void *owner)
+{
+    struct names *names = names_copy(&to->memory, former->names);
+    struct task *task = names ? task_new(to, former->kind, names, owner) : NULL;
+    names_drop(&to->memory, names);
+    if (!task || former->kind->inherit(to, task, former))
+        return task;
+    task_free(to, task);
+    return NULL;
+}
+
 void task_end(struct engine *e, struct task *task)
 {
     ASSERT(!task->ended);

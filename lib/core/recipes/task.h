@@ -33,6 +33,8 @@ struct task_kind {
     /* It goes on for a task of another engine, which takes nothing back when it ends.  False: it
      * has nothing to do yet. */
     bool (*follow)(struct task *task, struct task *former);
+    /* The fresh `task`, of another engine, is to go on for `former`.  False: memory is out. */
+    bool (*inherit)(struct engine *engine, struct task *task, const struct task *former);
     /* Closing has taken too long: it ends at once. */
     void (*give_up)(struct engine *engine, struct task *task);
     /* The user drops it before it is over: it takes back what the masters need not keep. */
