@@ -204,9 +204,8 @@ typedef void redlock_barrier_callback(redlock_barrier *party, const redlock_barr
  *     If it hears of no quorum for half of max_ttl_ms, it gets E_UNAVAILABLE.
  * It is not promised that the others still live when a party passes: they did within their ttl.  A
  * wrong master may let parties pass early, unless options.spare allows for it.  The masters forget
- * that a generation was passed after a week, or when all that knew it lose their data one after the
- * other.  A party that comes then waits for new ones.
- *   redlock_close() makes the party leave, and its result comes before the client is closed. */
+ * that a generation was passed after a week, or when all that knew it lose their data in turn.  A
+ * party that comes then waits for new ones.  redlock_close() makes a party leave, result first. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_barrier_arrive(
     redlock *client, redlock_barrier **party, const char *name,
     const redlock_barrier_options *options, redlock_barrier_callback *callback, void *data);

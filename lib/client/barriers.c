@@ -22,6 +22,9 @@ struct redlock_barrier {
     redlock_barrier_callback *callback;
     void *data;
     unsigned parties;
+    usec ttl;
+    bool left;    /* its user wants it to leave */
+    bool departs; /* it leaves, to arrive again with the client that takes the place of its own */
 };
 
 /* ---- telling ---------------------------------------------------------------------- */
@@ -38,13 +41,37 @@ static redlock_code code_of_news(const struct party_news *news)
     return news->cause ? code_of(news->cause) : REDLOCK_E_NOT_PASSED;
 }
 
+/* It has left to go over, and neither passed nor heard why it cannot pass.  If the other client
+ * does not take it now, it stays here. */
+static bool arrive_again(redlock *client, redlock_barrier *party, const struct party_news *of)
+{
+    bool is_over = of->passage == PASSAGE_PASSED || of->cause != CAUSE_CANCELLED;
+    if (!party->departs || is_over || party->left || client->close_asked)
+        return false;
+    bool goes = client->heir && client_takes(client->heir);
+    if (!task_calls_go_over(&party->task, goes ? client->heir : client))
+        return false;
+    party->departs = false;
+    client->leave_at = goes ? 0 : client->leave_at;
+    return true;
+}
+
+static enum cause cause_of_leaving(const redlock_barrier *party, enum cause cause)
+{
+    bool is_own = party->departs && !party->left && cause == CAUSE_CANCELLED;
+    return is_own ? CAUSE_CLOSED : cause;
+}
+
 static bool tell_party(redlock *client, struct client_task *task)
 {
     redlock_barrier *party = (redlock_barrier *)(void *)task;
     struct task_news news;
     if (!task->owes || !task_tell(client->engine, task->core, &news))
         return false;
-    const struct party_news *of = &news.party;
+    struct party_news *of = &news.party;
+    if (arrive_again(client, party, of))
+        return true;
+    of->cause = cause_of_leaving(party, of->cause);
     redlock_barrier_result passage = {.size = sizeof passage,
                                       .code = code_of_news(of),
                                       .undecided = of->passage == PASSAGE_UNKNOWN,
@@ -56,7 +83,7 @@ static bool tell_party(redlock *client, struct client_task *task)
                                       .latest = of->latest};
     snprintf(passage.token, sizeof passage.token, "%s", of->token);
     event_tell_passage(client, task->core, &passage);
-    task->owes = false;
+    task_calls_told(task);
     party->callback(party, &passage, party->data);
     return true;
 }
@@ -85,6 +112,12 @@ static redlock_code check_longest(redlock *client)
         (long long)client->config.max_ttl_ms);
 }
 
+static redlock_code check_ttl(redlock *client, int64_t ttl_ms)
+{
+    redlock_code code = ttl_check(client, ttl_ms, 0);
+    return code ? code : check_longest(client);
+}
+
 /* The token is read when the numbers beside it were found to be in range. */
 static redlock_code check_barrier_options(redlock *client, const redlock_barrier_options *o)
 {
@@ -94,9 +127,7 @@ static redlock_code check_barrier_options(redlock *client, const redlock_barrier
     if (o->generation < 0 || o->generation > REDLOCK_GENERATION_MAX)
         return client_fail(client, REDLOCK_E_ARGUMENT, "a generation is 0 to 2^53, and not %lld",
                            (long long)o->generation);
-    redlock_code code = ttl_check(client, o->ttl_ms, 0);
-    if (!code)
-        code = check_longest(client);
+    redlock_code code = check_ttl(client, o->ttl_ms);
     return code || !o->token ? code : check_party_token(client, o->token);
 }
 
@@ -116,6 +147,18 @@ static redlock_code read_barrier_options(redlock *client, const redlock_barrier_
     o->ttl_ms = o->ttl_ms ? o->ttl_ms : TTL_MS_USUAL;
     code = task_calls_wait(client, o->timeout_ms, wait);
     return code ? code : check_barrier_options(client, o);
+}
+
+/* It leaves here first.  Others may have counted it, so it must learn whether they pass. */
+static bool depart_to(struct client_task *task, redlock *to)
+{
+    redlock_barrier *party = (redlock_barrier *)(void *)task;
+    bool stays = party->departs || party->left || check_ttl(to, party->ttl / 1000);
+    if (stays)
+        return false;
+    party->departs = true;
+    task_calls_leave(task);
+    return false;
 }
 
 redlock_code redlock_barrier_arrive(redlock *client, redlock_barrier **out, const char *name,
@@ -148,7 +191,9 @@ redlock_code redlock_barrier_arrive(redlock *client, redlock_barrier **out, cons
     if (code || !party)
         return REDLOCK_E_MEMORY;
     party->task.owes = true;
+    party->task.go = depart_to;
     party->parties = terms.parties;
+    party->ttl = terms.ttl;
     party->callback = callback;
     party->data = data;
     task_calls_ask(&party->task);
@@ -161,9 +206,10 @@ redlock_code redlock_barrier_leave(redlock_barrier *party)
     redlock *client = party->task.client;
     if (!client_is_usable(client))
         return REDLOCK_E_FORKED;
-    if (!party->task.owes || party->task.leaves)
+    if (!party->task.owes || party->left)
         return client_fail(client, REDLOCK_E_STATE,
                            "the party leaves already, or its result has come");
+    party->left = true;
     task_calls_leave(&party->task);
     return REDLOCK_OK;
 }

@@ -63,7 +63,7 @@ static bool tell_latch(redlock *client, struct client_task *task)
                                   .masters = client->masters};
     snprintf(tally.id, sizeof tally.id, "%s", of->id);
     snprintf(tally.arrival, sizeof tally.arrival, "%s", of->arrival);
-    task->owes = false;
+    task_calls_told(task);
     latch->callback(latch, &tally, latch->data);
     return true;
 }
@@ -148,6 +148,8 @@ static redlock_code begin_latch(redlock *client, redlock_latch **out, const char
     if (code || !latch)
         return REDLOCK_E_MEMORY;
     latch->task.owes = true;
+    if (terms->call == LATCH_ARRIVE || terms->call == LATCH_AWAIT) /* the others end soon */
+        latch->task.go = task_calls_go_over;
     latch->callback = callback;
     latch->data = data;
     task_calls_ask(&latch->task);

@@ -23,12 +23,6 @@ static bool is_over(const redlock_lease *lease)
     return lease->ended || lease->lost || lease->released || was_left;
 }
 
-/* Else the user would hear NOT_MOVED at each try. */
-static bool takes_leases(const redlock *heir)
-{
-    return !heir->close_asked && engine_readiness(heir->engine, system_now()) == CAUSE_NONE;
-}
-
 static void send_on(struct lease *core, void *data)
 {
     redlock_lease *lease = lease_of_core(core);
@@ -36,7 +30,7 @@ static void send_on(struct lease *core, void *data)
     if (is_over(lease))
         return;
     ++*left;
-    if (moves_why_not(lease) || !takes_leases(lease->client->heir))
+    if (moves_why_not(lease) || !client_takes(lease->client->heir)) /* else it is NOT_MOVED */
         return;
     redlock_code code = redlock_lease_move(lease, lease->client->heir);
     bool can_never = code == REDLOCK_E_TTL || code == REDLOCK_E_ARGUMENT;
@@ -52,8 +46,7 @@ static bool may_go(const struct client_task *task)
     return task->go && task->core && !task->calls.queued && !task->news.queued;
 }
 
-/* A user that is owed a result gets it here, if the task does not go.  The rest ends with the
- * client. */
+/* Its user is owed a result, or it is to go.  The rest ends with the client. */
 static bool is_waited_for(const struct client_task *task)
 {
     return (task->go || task->owes) && !task->freed;
@@ -62,12 +55,11 @@ static bool is_waited_for(const struct client_task *task)
 static unsigned send_tasks_on(redlock *client)
 {
     unsigned left = 0;
-    bool takes = takes_leases(client->heir);
+    bool takes = client_takes(client->heir);
     for (struct client_task *task = client->tasks, *next; task; task = next) {
         next = task->next;
-        if (takes && may_go(task))
-            task->go(task, client->heir);
-        left += task->client == client && is_waited_for(task);
+        bool goes = takes && may_go(task) && task->go(task, client->heir);
+        left += !goes && is_waited_for(task);
     }
     return left;
 }

@@ -64,10 +64,18 @@ void task_calls_ask(struct client_task *task)
     go_on(task, &task->asked);
 }
 
-void task_calls_go_over(struct client_task *task, redlock *to)
+bool task_calls_go_over(struct client_task *task, redlock *to)
 {
-    if (client_task_go_over(task, to))
-        task_calls_ask(task);
+    if (!client_task_go_over(task, to))
+        return false;
+    task_calls_ask(task);
+    return true;
+}
+
+void task_calls_told(struct client_task *task)
+{
+    task->owes = false;
+    task->go = NULL;
 }
 
 void task_calls_leave(struct client_task *task)

@@ -17,8 +17,11 @@ void *task_calls_new(redlock *client, size_t size,
 redlock_code task_calls_enter(redlock *client, void *made, struct task *core);
 /* It begins, or has something else to do. */
 void task_calls_ask(struct client_task *task);
-/* It goes on with the client that takes the place of its own, and begins there. */
-void task_calls_go_over(struct client_task *task, redlock *to);
+/* It goes on with the client that takes the place of its own, and begins there.  False: memory is
+ * out, and it stays. */
+bool task_calls_go_over(struct client_task *task, redlock *to);
+/* Its user hears the result now, and is owed nothing more. */
+void task_calls_told(struct client_task *task);
 void task_calls_leave(struct client_task *task);
 /* Its user drops what was made so; NULL is nothing. */
 void task_calls_drop(void *made);

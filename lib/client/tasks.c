@@ -97,6 +97,11 @@ bool client_task_go_over(struct client_task *task, redlock *to)
     return true;
 }
 
+bool client_takes(const redlock *client)
+{
+    return !client->close_asked && engine_readiness(client->engine, system_now()) == CAUSE_NONE;
+}
+
 static void free_task(struct client_task *task)
 {
     take_out(task);

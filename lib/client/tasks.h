@@ -13,10 +13,10 @@ struct client_task {
     struct queued_task calls;       /* with calls to carry out, or to be freed */
     struct queued_task news;        /* there was news */
     struct task *core;
-    /* Calls the user, if there is news to tell; else false. */
+    /* Calls the user, if there is news to tell, or goes over; else false. */
     bool (*tell)(redlock *client, struct client_task *task);
-    /* Its client is left for `to`: it is to go there, if it can now.  NULL: it stays. */
-    void (*go)(struct client_task *task, redlock *to);
+    /* Its client is left for `to`, and takes it there, or prepares that: false.  NULL: it stays. */
+    bool (*go)(struct client_task *task, redlock *to);
     bool asked;  /* EVENT_TASK_BEGIN is due */
     bool leaves; /* EVENT_TASK_LEAVE is due */
     bool owes;   /* its user is yet to get a result, also when the client closes */
@@ -40,6 +40,8 @@ void client_tasks_go_over(redlock_lease *lease, struct client_task *next);
 /* It goes on with `to`, for the same user, and begins there when that is asked.  Neither calls nor
  * news of it are queued.  False: memory is out, and it stays. */
 bool client_task_go_over(struct client_task *task, redlock *to);
+/* The client takes what another one leaves to it: a quorum of its masters votes. */
+bool client_takes(const redlock *client);
 /* It has not begun, and is not wanted.  NULL is nothing. */
 void client_tasks_forget(struct client_task *task);
 /* Carries out what was asked. */

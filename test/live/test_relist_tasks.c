@@ -4,79 +4,9 @@
  */
 #include <redlock/recipes.h>
 
-#include "scene.h"
+#include "relisted.h"
 
-#define FLEET   "fleet"
-#define MASTERS 6
-#define TTL     30000
-
-static struct user former, next, other;
-static unsigned closed;
-
-static void join(struct user *user, unsigned first, unsigned count)
-{
-    scene_list(&scene, user, FLEET, first, count);
-    AWAIT(user, user->ready && user_all_up(user));
-}
-
-static void hear_closed(redlock *client, unsigned left, void *data)
-{
-    assert_ptr_equal(client, former.client);
-    assert_ptr_equal(data, &former);
-    assert_int_equal(left, 0);
-    closed++;
-}
-
-/* A quorum of the first list are 4 of 6 masters, of the next one 3 of the last 5. */
-static void begin(void)
-{
-    closed = 0;
-    join(&former, 0, 6);
-    join(&next, 1, 5);
-    join(&other, 1, 5);
-}
-
-static void relist(void)
-{
-    assert_code(redlock_relist(former.client, next.client, hear_closed, &former), REDLOCK_OK);
-}
-
-/* Fewer than a quorum of the former list are left, and a quorum of the next one. */
-static void kill_the_former_list(void)
-{
-    user_meanwhile(&next, &scene.cluster, "kill 1 2 3");
-    AWAIT(&next, node_of(&next, 0).state == REDLOCK_NODE_DOWN &&
-                     node_of(&next, 1).state == REDLOCK_NODE_DOWN);
-}
-
-static void leave(void)
-{
-    AWAIT(&next, closed);
-    redlock_free(former.client);
-}
-
-static void end(void)
-{
-    assert_int_equal(user_end(&other, 5000), 0);
-    assert_int_equal(user_end(&next, 5000), 0);
-}
-
-/* Of the first list 3 of 5 masters answer, and of the next one too few: 3 of 6. */
-static void begin_without_the_next_list(void)
-{
-    static const char *const pause[] = {"pause 1", "pause 2", "pause 6"};
-    closed = 0;
-    join(&former, 0, 5);
-    join(&other, 0, 5);
-    for (unsigned i = 0; i < COUNT(pause); i++)
-        cluster_do(&scene.cluster, "%s", pause[i]);
-    scene_list(&scene, &next, FLEET, 0, 6);
-}
-
-static void let_the_next_list_run(void)
-{
-    cluster_do(&scene.cluster, "resume 1 2 6");
-}
+#define TTL 30000
 
 /* ---- observers ------------------------------------------------------------------------ */
 
@@ -145,7 +75,7 @@ static void stop_leading(void)
 
 static void begin_to_observe(void)
 {
-    begin();
+    relisted_begin();
     lead(&other);
     announce("a");
     begin_watch(&watch, &former);
@@ -156,18 +86,17 @@ static void begin_to_observe(void)
 SCENE(test_an_observer_goes_over, .masters = MASTERS)
 {
     begin_to_observe();
-    relist();
-    leave();
+    relisted_ask();
+    relisted_leave();
     AWAIT(&next, user_is_quiet(&next));
     assert_int_equal(watch.times, 1);
-    kill_the_former_list();
+    relisted_kill_former();
     announce("b");
     AWAIT(&next, hears(&watch, "b"));
     assert_int_equal(watch.times, 2);
     redlock_observer_free(watch.observer);
     stop_leading();
-    user_end(&other, 0); /* two of its masters have gone */
-    user_end(&next, 0);
+    relisted_end_with_dead();
 }
 
 /* One that has heard nothing yet, and one of the same name. */
@@ -176,8 +105,8 @@ SCENE(test_all_observers_go_over, .masters = MASTERS)
     struct watch fresh;
     begin_to_observe();
     begin_watch(&fresh, &former);
-    relist();
-    leave();
+    relisted_ask();
+    relisted_leave();
     AWAIT(&next, hears(&fresh, "a"));
     announce("b");
     AWAIT(&next, hears(&fresh, "b") && hears(&watch, "b"));
@@ -189,7 +118,7 @@ SCENE(test_all_observers_go_over, .masters = MASTERS)
     assert_int_equal(watch.times, 2);
     redlock_observer_free(fresh.observer);
     stop_leading();
-    end();
+    relisted_end();
 }
 
 /* Without a leader, and a push. */
@@ -200,7 +129,7 @@ static void say(const char *record)
 
 static void begin_to_observe_a_record(void)
 {
-    begin();
+    relisted_begin();
     say("7 2 token a");
     term = 7;
     begin_watch(&watch, &former);
@@ -209,12 +138,12 @@ static void begin_to_observe_a_record(void)
 
 static void end_with_nobody(void)
 {
-    relist();
-    leave();
+    relisted_ask();
+    relisted_leave();
     AWAIT(&next, hears_nobody(&watch));
     assert_int_equal(watch.times, 2);
     redlock_observer_free(watch.observer);
-    end();
+    relisted_end();
 }
 
 SCENE(test_what_has_ended_is_told, .masters = MASTERS)
@@ -242,22 +171,22 @@ SCENE(test_values_do_not_go_back, .masters = MASTERS)
 /* Until the next list has a quorum, the former client tells what is new. */
 SCENE(test_an_observer_waits_for_the_new_masters, .masters = MASTERS)
 {
-    begin_without_the_next_list();
+    relisted_begin_without_next();
     begin_watch(&watch, &former);
-    relist();
+    relisted_ask();
     lead(&other);
     announce("a");
     AWAIT(&former, hears(&watch, "a"));
     unsigned times = watch.times;
-    assert_int_equal(closed, 0);
-    let_the_next_list_run();
-    leave();
+    assert_int_equal(former_closed, 0);
+    relisted_run_next();
+    relisted_leave();
     announce("b");
     AWAIT(&next, hears(&watch, "b"));
     assert_int_equal(watch.times, times + 1);
     redlock_observer_free(watch.observer);
     stop_leading();
-    end();
+    relisted_end();
 }
 
 /* ---- their users ------------------------------------------------------------------------ */
@@ -266,34 +195,34 @@ SCENE(test_an_observer_is_freed_in_its_callback, .masters = MASTERS)
 {
     begin_to_observe();
     watch.frees = true;
-    relist();
-    leave();
+    relisted_ask();
+    relisted_leave();
     announce("b");
     AWAIT(&next, watch.times == 2);
     announce("c");
     AWAIT(&next, user_is_quiet(&next));
     assert_int_equal(watch.times, 2);
     stop_leading();
-    end();
+    relisted_end();
 }
 
 /* Nobody waits for the next list then. */
 SCENE(test_observers_are_freed_before_they_go, .masters = MASTERS)
 {
     struct watch more;
-    begin_without_the_next_list();
+    relisted_begin_without_next();
     begin_watch(&watch, &former);
     begin_watch(&more, &former);
     redlock_observer_free(more.observer);
-    relist();
+    relisted_ask();
     AWAIT(&former, watch.times);
-    assert_int_equal(closed, 0);
+    assert_int_equal(former_closed, 0);
     redlock_observer_free(watch.observer);
-    AWAIT(&former, closed);
+    AWAIT(&former, former_closed);
     redlock_free(former.client);
-    let_the_next_list_run();
+    relisted_run_next();
     AWAIT(&next, next.ready);
-    end();
+    relisted_end();
 }
 
 static void free_both(redlock_observer *observer, const redlock_leader *told, void *data)
@@ -310,8 +239,8 @@ SCENE(test_both_are_freed_in_a_callback, .masters = MASTERS)
     bool told = false;
     redlock_observer *observer;
     begin_to_observe();
-    relist();
-    AWAIT(&next, closed);
+    relisted_ask();
+    AWAIT(&next, former_closed);
     assert_code(redlock_observer_begin(next.client, &observer, "name", free_both, &told),
                 REDLOCK_OK);
     AWAIT(&other, told);
@@ -324,7 +253,7 @@ SCENE(test_both_are_freed_in_a_callback, .masters = MASTERS)
 SCENE(test_both_are_freed_at_once, .masters = MASTERS)
 {
     begin_to_observe();
-    relist();
+    relisted_ask();
     redlock_free(former.client);
     redlock_free(next.client);
     announce("b");
@@ -342,13 +271,13 @@ static void end_at_the_former_client(void)
     stop_leading();
     assert_int_equal(user_end(&other, 5000), 0);
     assert_int_equal(user_end(&former, 5000), 0);
-    assert_int_equal(closed, 0);
+    assert_int_equal(former_closed, 0);
 }
 
 SCENE(test_an_observer_stays_if_the_other_client_is_freed, .masters = MASTERS)
 {
     begin_to_observe();
-    relist();
+    relisted_ask();
     redlock_free(next.client);
     end_at_the_former_client();
 }
@@ -356,7 +285,7 @@ SCENE(test_an_observer_stays_if_the_other_client_is_freed, .masters = MASTERS)
 SCENE(test_an_observer_stays_if_the_other_client_closes, .masters = MASTERS)
 {
     begin_to_observe();
-    relist();
+    relisted_ask();
     redlock_close(next.client, 0, NULL, NULL);
     AWAIT(&former, user_is_quiet(&former));
     end_at_the_former_client();
@@ -366,19 +295,19 @@ SCENE(test_an_observer_stays_if_the_other_client_closes, .masters = MASTERS)
 /* The program closes the former client itself. */
 SCENE(test_a_close_ends_the_observers_that_are_left, .masters = MASTERS)
 {
-    begin_without_the_next_list();
+    relisted_begin_without_next();
     begin_watch(&watch, &former);
     AWAIT(&former, watch.times);
-    relist();
+    relisted_ask();
     assert_int_equal(user_end(&former, 0), 0);
-    assert_int_equal(closed, 0);
-    let_the_next_list_run();
+    assert_int_equal(former_closed, 0);
+    relisted_run_next();
     AWAIT(&next, next.ready);
     lead(&other);
     announce("b");
     assert_int_equal(watch.times, 1);
     stop_leading();
-    end();
+    relisted_end();
 }
 
 PROGRAM(.masters = 0)

@@ -23,7 +23,8 @@ static struct party *party_of(struct task *task)
 static void party_begin(struct engine *e, struct task *task)
 {
     struct party *party = party_of(task);
-    party->leaves_at = party->terms.wait == NEVER ? NEVER : e->now + party->terms.wait;
+    if (!party->leaves_at)
+        party->leaves_at = party->terms.wait == NEVER ? NEVER : e->now + party->terms.wait;
     if (!party->token_length) {
         token_draw(e, party->token);
         memcpy(party->token + TOKEN_TEXT, e->label, e->label_length);
@@ -347,6 +348,24 @@ static void party_look(struct engine *e, struct task *task, unsigned master,
     party_of(task)->at[master].due = 0;
 }
 
+/* ---- it arrives again, with another engine ---------------------------------------------- */
+
+/* No party passes that counted one which left for certain, so this is a new one.  Otherwise it is
+ * the same one, which may have been counted, or may be still. */
+static bool party_inherit(struct engine *e, struct task *task, const struct task *former)
+{
+    (void)e;
+    struct party *party = party_of(task);
+    const struct party *was = (const struct party *)(const void *)former;
+    party->terms = was->terms;
+    party->leaves_at = was->leaves_at;
+    party->heard_until = NEVER;
+    party->comes_back = was->passage != PASSAGE_NOT;
+    party->token_length = party->comes_back ? was->token_length : 0;
+    memcpy(party->token, was->token, party->token_length);
+    return true;
+}
+
 /* ---- its end -------------------------------------------------------------------------- */
 
 static void party_drop(struct engine *e, struct task *task)
@@ -395,6 +414,7 @@ static const struct task_kind PARTY = {.size = sizeof(struct party),
                                        .forget = party_forget,
                                        .look = party_look,
                                        .leave = party_leave,
+                                       .inherit = party_inherit,
                                        .give_up = party_give_up,
                                        .drop = party_drop,
                                        .free = party_free,

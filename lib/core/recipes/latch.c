@@ -40,6 +40,8 @@ static void latcher_begin(struct engine *e, struct task *task)
     usec longest = latcher->call == LATCH_CREATE ? task_word_lasts(e) : NEVER;
     usec wait = latcher->wait < longest ? latcher->wait : longest;
     latcher->begun_at = latcher->tried_at = e->now;
+    if (latcher->leaves_at) /* it goes on for another one */
+        return;
     latcher->leaves_at = wait == NEVER ? NEVER : e->now + wait;
     latcher->gives_up_at = wait == NEVER ? NEVER : latcher->leaves_at + task_word_lasts(e);
     if (latcher->call == LATCH_CREATE) {
@@ -396,6 +398,24 @@ static void latcher_free(struct engine *e, struct task *task)
     }
 }
 
+/* It asks anew, about the latch that the former one has found, if any.  An arrival counts once. */
+static bool latcher_inherit(struct engine *e, struct task *task, const struct task *former)
+{
+    (void)e;
+    struct latcher *latcher = latcher_of(task);
+    const struct latcher *was = (const struct latcher *)(const void *)former;
+    ASSERT(was->call == LATCH_ARRIVE || was->call == LATCH_AWAIT);
+    latcher->call = was->call;
+    latcher->any = was->any && !latch_is_bound(was);
+    latcher->wait = was->wait;
+    latcher->leaves_at = was->leaves_at;
+    latcher->gives_up_at = was->gives_up_at;
+    latcher->sent = was->sent;
+    latcher_keep_id(latcher->record.id, latcher->any ? NULL : was->record.id);
+    latcher_keep_id(latcher->arrival, was->arrival);
+    return true;
+}
+
 static const struct task_kind LATCHER = {.size = sizeof(struct latcher),
                                          .each = sizeof(struct latched_at),
                                          .begin = latcher_begin,
@@ -404,6 +424,7 @@ static const struct task_kind LATCHER = {.size = sizeof(struct latcher),
                                          .forget = latcher_forget,
                                          .look = latcher_look,
                                          .leave = latcher_leave,
+                                         .inherit = latcher_inherit,
                                          .drop = latcher_drop,
                                          .free = latcher_free,
                                          .tell = latcher_tell};

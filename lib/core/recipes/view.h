@@ -141,8 +141,8 @@ struct task *announcer_new(struct engine *engine, struct names *names, struct le
  * follows when it has.  The names are those of `to`. */
 struct task *announcer_copy(struct engine *to, const struct task *task, struct names *names,
                             void *owner);
-/* A task of `to` that goes on where `task` is now, which is to end: an observer.  NULL when memory
- * is out. */
+/* A task of `to` that goes on where `task` is now, which is to end.  It is an observer, a party
+ * that has left, a call that arrives at a latch or awaits it.  NULL when memory is out. */
 struct task *task_again(struct engine *to, const struct task *task, void *owner);
 /* `token` is that of an earlier call, or NULL. */
 struct task *party_new(struct engine *engine, struct names *names,

@@ -1,0 +1,74 @@
+#include "relisted.h"
+
+#define FLEET "fleet"
+
+struct user former, next, other;
+unsigned former_closed;
+
+void relisted_join(struct user *user, unsigned first, unsigned count)
+{
+    scene_list(&scene, user, FLEET, first, count);
+    AWAIT(user, user->ready && user_all_up(user));
+}
+
+static void hear_closed(redlock *client, unsigned left, void *data)
+{
+    assert_ptr_equal(client, former.client);
+    assert_ptr_equal(data, &former);
+    assert_int_equal(left, 0);
+    former_closed++;
+}
+
+void relisted_begin(void)
+{
+    former_closed = 0;
+    relisted_join(&former, 0, 6);
+    relisted_join(&next, 1, 5);
+    relisted_join(&other, 1, 5);
+}
+
+void relisted_ask(void)
+{
+    assert_code(redlock_relist(former.client, next.client, hear_closed, &former), REDLOCK_OK);
+}
+
+void relisted_kill_former(void)
+{
+    user_meanwhile(&next, &scene.cluster, "kill 1 2 3");
+    AWAIT(&next, node_of(&next, 0).state == REDLOCK_NODE_DOWN &&
+                     node_of(&next, 1).state == REDLOCK_NODE_DOWN);
+}
+
+void relisted_leave(void)
+{
+    AWAIT(&next, former_closed);
+    redlock_free(former.client);
+}
+
+void relisted_end(void)
+{
+    assert_int_equal(user_end(&other, 5000), 0);
+    assert_int_equal(user_end(&next, 5000), 0);
+}
+
+void relisted_begin_without_next(void)
+{
+    static const char *const pause[] = {"pause 1", "pause 2", "pause 6"};
+    former_closed = 0;
+    relisted_join(&former, 0, 5);
+    relisted_join(&other, 0, 5);
+    for (unsigned i = 0; i < COUNT(pause); i++)
+        cluster_do(&scene.cluster, "%s", pause[i]);
+    scene_list(&scene, &next, FLEET, 0, 6);
+}
+
+void relisted_run_next(void)
+{
+    cluster_do(&scene.cluster, "resume 1 2 6");
+}
+
+void relisted_end_with_dead(void)
+{
+    user_end(&other, 0);
+    user_end(&next, 0);
+}
