@@ -330,9 +330,11 @@ static void step_clock(struct world *w, unsigned master)
 static void kill_client(struct world *w, unsigned client)
 {
     struct shell *both[] = {w->shells[client], w->shells[client]->mate};
+    if (!both[0]->running) /* it is to begin later, and its user with it */
+        return;
     TRACE(w, "FAULT client %u is killed", client + 1);
     if (both[1] && !both[1]->running)
-        both[1] = NULL; /* it is to begin later */
+        both[1] = NULL;
     for (unsigned i = 0; i < 2 && both[i]; i++) {
         both[i]->closed = false;
         check_ended(both[i]);

@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "invariants.h"
+#include "lists.h"
+#include "loop.h"
 #include "model_tasks.h"
 #include "redlock/recipes.h"
+#include "step.h"
+#include "task_calls.h"
 #include "trace.h"
 
 #define ANNOUNCES_AGAIN 300      /* per mille of the outcomes of a leader */
 #define OBSERVERS_MOST  4        /* of one client */
+#define GOES_OVER       400      /* per mille, where a client of its process has another list */
 #define IN_FLIGHT       MS(2000) /* a push may be, when an observer begins */
 
 struct user_observer {
@@ -289,14 +294,52 @@ static void end(struct shell *s, struct user_observer **at)
     free(it);
 }
 
+static unsigned count_observers(const struct shell *s)
+{
+    unsigned count = 0;
+    for (const struct user_observer *it = s->observers; it; it = it->next)
+        count++;
+    return count;
+}
+
+/* As redlock_relist() has it: calls and news that are queued come first. */
+static bool may_go_over(const struct shell *s, const struct client_task *task)
+{
+    const struct shell *to = s->mate;
+    return to && to->client && !to->client->dying && count_observers(to) < OBSERVERS_MOST &&
+           lists_may_meet(s->kind, to->kind) && client_takes(to->client) && task->core &&
+           !task->calls.queued && !task->news.queued;
+}
+
+/* For its user nothing changes. */
+static void go_over(struct shell *s)
+{
+    struct user_observer *it = s->observers;
+    struct client_task *task = it ? (struct client_task *)(void *)it->handle : NULL;
+    shell_present = s;
+    if (!task || !may_go_over(s, task))
+        return;
+    client_look(s->client);
+    if (!task_calls_go_over(task, s->mate->client))
+        return;
+    TRACE(s->world, "an observer of client %u goes over to client %u", s->index + 1,
+          s->mate->index + 1);
+    loop_hold(s->client);
+    s->observers = it->next;
+    it->shell = s->mate;
+    it->next = s->mate->observers;
+    s->mate->observers = it;
+    s->mate->leases_made++;
+}
+
 void leaders_user_acts(struct shell *s)
 {
     struct world *w = s->world;
-    unsigned count = 0;
     if (!w->leaders || w->peace || s->close_asked || !chance(w, w->leaders / 2))
         return;
-    for (const struct user_observer *it = s->observers; it; it = it->next)
-        count++;
+    if (s->mate && chance(w, GOES_OVER))
+        go_over(s);
+    unsigned count = count_observers(s);
     if (count && chance(w, 300))
         end(s, &s->observers);
     else if (count < OBSERVERS_MOST)

@@ -14,6 +14,7 @@
  * - announced: when MOVED is reported the other client says what the lease announces.  The former
  *   one has not taken it back.
  * - healing: nothing is healed after the lease has ended, also where it did not move.
+ * - once, term: an observer that goes over to the other client hears what any observer may hear.
  * - orphan: a lease leaves nothing on the masters of its list.  Others keep it for its ttl.
  */
 #ifndef SIM_MOVERS_H
