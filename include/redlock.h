@@ -56,8 +56,7 @@
  *     }
  *
  * A lock is a lease: one name or several, held with a random token on a quorum of the masters
- * until a deadline that both sides can compute.  Reasons of the rules: design.md.  An installed
- * system has it and the other documents in share/doc/redlock.
+ * until a deadline that both sides can compute.  Reasons: design.md, in share/doc/redlock as well.
  * This file includes redlock/leases.h, look.h (who holds what), nodes.h (masters, counters) and
  * sync.h (for threads that wait); redlock/recipes.h has elections, barriers and latches.
  *
@@ -243,8 +242,7 @@ typedef struct redlock_options {
     const char *fleet;
 
     /* The longest ttl that a lease of this client may have, 1 ms to 24 hours; 0: 30,000.  A
-     * restarted master abstains for as long.  Keep it equal in all clients of the same masters:
-     * the promise for restarted masters needs that. */
+     * restarted master abstains for as long.  Its promise needs the same one in all clients. */
     int64_t max_ttl_ms;
 
     /* Bound on how far clocks may run apart, as a share of the ttl, at most 0.25; 0: 0.01.
@@ -278,8 +276,7 @@ typedef struct redlock_options {
      * call, must not run the loop, and may call redlock_free() alone, which acts afterwards. */
     void (*on_log)(redlock_level level, const char *text, void *data);
     redlock_level log_level; /* 0: REDLOCK_LOG_INFO */
-
-    void *data; /* handed to on_ready, on_log and on_node */
+    void *data;              /* handed to on_ready, on_log and on_node */
 
     /* Spare votes: while no more than `spare` masters are wrong at once, there is at most one
      * holder, and fences grow.  A wrong master lies, or forgets and goes on voting (FLUSHALL, a
@@ -292,15 +289,15 @@ typedef struct redlock_options {
      * refused alone.  Set the same in all clients. */
     int spare;
 
-    /* If nodes is NULL: the path of a file with the list, which redlock_open() reads.  In it a # at
+    /* The path of a file with the list, which redlock_open() reads if nodes is NULL.  In it a # at
      * the beginning of a line, or behind white space or a comma, begins a comment.
      * When a master denies the login (WRONGPASS, NOAUTH), the loop's thread reads the file again.
-     * It takes the login of that master alone: a changed list needs a new client, see
-     * redlock_relist().  A file that cannot be read changes nothing, and on_log says so once.
-     * Give an absolute path, and replace the file as a whole. */
+     * It takes the login of that master alone (another list: redlock_relist()).  A file that cannot
+     * be read changes nothing; on_log says so once.  Give an absolute path; replace it whole. */
     const char *nodes_file;
 
-    /* A master has come up or gone, or has begun or ceased to abstain: see redlock_node_get(). */
+    /* A master has come up or gone, or has begun or ceased to abstain: see redlock_node_get(); or
+     * redlock_successor() is news. */
     void (*on_node)(redlock *client, unsigned node, void *data);
 
     /* This client asks for no lease.  It writes nothing on the masters, and does not tell them its
@@ -358,7 +355,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_open(redlock **client, struct 
  * it does not wait for a master that it cannot reach for half a second.  `left` is the number of
  * releases still owed; these keys go when their ttl ends.  Callbacks of leases come before
  * `closed`: NOT_ACQUIRED with E_CLOSED, RELEASED (E_UNAVAILABLE: not confirmed).  A second call can
- * only shorten the patience.  In a forked child nothing happens.  You still free the client. */
+ * only shorten the patience.  In a forked child it does nothing.  Free it in `closed` or later. */
 REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
                                void (*closed)(redlock *client, unsigned left, void *data),
                                void *data);
@@ -373,6 +370,12 @@ REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
 REDLOCK_API redlock_code redlock_relist(redlock *client, redlock *to,
                                         void (*closed)(redlock *client, unsigned left, void *data),
                                         void *data);
+
+/* The list in place of this one, as more than N - quorum masters tell it alike: options.nodes of
+ * the client to redlock_relist() to.  NULL: none.  on_node tells when that begins or changes.  A
+ * new master gets scheme, login and TLS of one of the same host, else of the first.  So if more
+ * masters than that lie, your passwords may go to any host.  The next call wipes the string. */
+REDLOCK_API const char *redlock_successor(redlock *client);
 
 /* Frees the client and all its leases at once; no callback comes any more.  In a callback it takes
  * effect when that has returned.  Unsent releases stay unsent: close it first.  NULL is allowed. */

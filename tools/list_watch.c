@@ -115,7 +115,7 @@ void list_watch_look(const struct list_watch *watch, struct list_seen *seen)
     seen->over = seen->used.over & seen->told;
     struct client_text ours = {watch->successor.bytes, watch->successor.length};
     for (unsigned i = 0; i < watch->masters; i++)
-        if (seen->over >> i & 1 && lists_are_same(seen->used.successors[i], ours))
+        if (seen->over >> i & 1 && redlock_lists_are_same(seen->used.successors[i], ours))
             seen->ours |= 1U << i;
     for (unsigned i = 0; i < seen->used.count; i++)
         note_list(seen, &seen->used.lists[i]);
@@ -133,7 +133,7 @@ static bool lists_node(const struct list_used *list, const char *node)
 {
     bool lists = false;
     for (unsigned i = 0; i < list->masters; i++)
-        lists |= list_has_node(list->nodes[i], node, strlen(node));
+        lists |= redlock_list_has_node(list->nodes[i], (struct client_text){node, strlen(node)});
     return lists;
 }
 

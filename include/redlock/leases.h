@@ -98,8 +98,7 @@ typedef struct redlock_lease_options {
      *   Waiters of one client hand a lease over in memory for 50 ms.  A waiter that comes up to
      * 50 ms after another may use the place of that one in the queue.  local_turn_ms of the client
      * sets other times, or none.  A client that reaches no quorum has no place.  The masters hand a
-     * lease over for 3 s at most, which valid_ms counts; within half a second the library renews it
-     * to its ttl, with no_renew too. */
+     * lease over for 3 s at most (valid_ms), and renewed to its ttl in 500 ms, no_renew or not. */
     int64_t wait_ms;
 
     /* LOST comes this long before the lease ends, and ACQUIRED only if more than this is left.
@@ -109,8 +108,7 @@ typedef struct redlock_lease_options {
     /* No renewal later than this after ACQUIRED, so that a leaked handle ends.  0: no limit. */
     int64_t max_hold_ms;
 
-    /* The lease ends (LOST) unless you call redlock_lease_extend().  Else the library renews it,
-     * about every third of the ttl. */
+    /* The lease ends (LOST) unless you extend it.  Else it is renewed each third of the ttl. */
     bool no_renew;
 
     /* The lease has a fencing token, see redlock_lease_fence().  This costs the masters more. */
@@ -124,8 +122,7 @@ typedef struct redlock_lease_options {
      * same time runs once.  A release before that time renews the lease once, for the rest of it;
      * E_UNAVAILABLE then means that the names may be free earlier.  The names are not kept if the
      * lease is LOST, its process dies, you detach it, or somebody releases it by token.
-     *   0 to max_ttl_ms (a little less where drift_factor squared times max_ttl_ms is above
-     * clock_skew_ms); 0: no such time. */
+     * 0: none.  At most max_ttl_ms; less if drift_factor^2 x max_ttl_ms is above clock_skew_ms. */
     int64_t at_least_ms;
 
     /* Of redlock/sync.h alone: see redlock_sync_acquire().  The calls here refuse it. */
@@ -270,8 +267,7 @@ REDLOCK_API redlock_code redlock_lease_downgrade(redlock_lease *lease);
  * Returns REDLOCK_OK, E_STATE (not held, no name shared, attached, or being changed), E_FORKED. */
 REDLOCK_API redlock_code redlock_lease_upgrade(redlock_lease *lease);
 
-/* True if the lease has a name shared.  Ask redlock_lease_valid_for() as well: for a lease that is
- * over the result means nothing.  False for NULL. */
+/* True if the lease has a name shared.  It means nothing for a lease that is over.  NULL: false. */
 REDLOCK_API bool redlock_lease_is_shared(const redlock_lease *lease);
 
 /* Ends validity at once.  Then the next waiter of this client gets the lease in memory, or the
@@ -287,7 +283,7 @@ REDLOCK_API redlock_code redlock_lease_release(redlock_lease *lease);
 /* Frees the handle and leaves the lease to its ttl, for another process to redlock_attach() or
  * redlock_release_token().  No callback comes any more, and after the call the library writes no
  * renewal.  One that is on its way does not take the names again after another process has given
- * them back by this library.  A lease from the queue may have 3 s (see wait_ms): extend it first.
+ * them back by this library.  Extend a lease from the queue first: it may have 3 s (see wait_ms).
  * Returns REDLOCK_OK; E_STATE: not held, or after a downgrade or an upgrade (also one that failed);
  * E_FORKED.  After an error the handle lives on. */
 REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);

@@ -40,9 +40,8 @@ typedef struct redlock_node {
 } redlock_node;
 
 /* redlock_node_count() returns the number of masters.  redlock_node_get() fills `node` with facts
- * about master `index`, which counts from 0 in the order of the list.  The strings are valid until
- * the loop runs again, or the client is freed.  Returns REDLOCK_OK, or E_ARGUMENT if there is no
- * such master or node->size is unknown. */
+ * about master `index`, from 0 in the order of the list.  The strings are valid until the loop runs
+ * again, or the client is freed.  E_ARGUMENT: there is no such master, or node->size is unknown. */
 REDLOCK_API unsigned redlock_node_count(const redlock *client);
 REDLOCK_API redlock_code redlock_node_get(redlock *client, unsigned index, redlock_node *node);
 

@@ -49,10 +49,9 @@ typedef struct redlock_sync_result {
 } redlock_sync_result;
 
 /* Starts a client and its thread, and returns at once: a lease may be asked for before any master
- * is reached.  The client takes four descriptors (E_SYSTEM without them), and each master one or
- * two; a master without a descriptor is down until there is one.  `client` receives the client, or
- * NULL on failure; `options` are as for redlock_open(), NULL for the defaults.  On failure `why`, a
- * buffer of `why_size` bytes that may be NULL, receives a sentence.
+ * is reached.  The client takes four descriptors (E_SYSTEM without them), each master one or two.
+ * `client` receives the client, or NULL on failure; `options` are as for redlock_open(), NULL for
+ * the defaults.  On failure `why`, of `why_size` bytes (or NULL), receives a sentence.
  * Returns REDLOCK_OK, E_NODES, E_ARGUMENT, E_MEMORY, E_SYSTEM. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_open(redlock_sync **client,
                                                             const redlock_options *options,

@@ -25,6 +25,7 @@
  *   notify.c    notification connections for waiters
  *   nodes.c     the masters, as the user sees them
  *   logins.c    a login that a master denied, read anew
+ *   successor.c the list in place of a client's own, as its masters tell it
  *   queues.c    leases with calls to carry out, leases with outcomes to tell
  *   moves.c     a lease that is to move, and its shadow
  *   views.c     the views of a name that the masters told to a look
@@ -185,6 +186,7 @@ struct redlock {
     void (*on_ready)(redlock *, redlock_code, const char *, void *);
     void (*on_log)(redlock_level, const char *, void *);
     void (*on_node)(redlock *, unsigned, void *);
+    char *successor;  /* what redlock_successor() returned last, with logins; NULL: nothing */
     uint32_t changed; /* a bit for each master with a change to report */
     redlock_level log_level;
     void *data;

@@ -79,3 +79,42 @@ void redlock_list_free(char *list)
 {
     nodes_file_free(list);
 }
+
+/* ---- Comparing ------------------------------------------------------------------ */
+
+bool redlock_list_take_node(struct client_text *list, struct client_text *node)
+{
+    if (!list->length)
+        return false;
+    const char *comma = memchr(list->bytes, ',', list->length);
+    *node = (struct client_text){list->bytes, comma ? (size_t)(comma - list->bytes) : list->length};
+    list->bytes += node->length + (comma != NULL);
+    list->length -= node->length + (comma != NULL);
+    return true;
+}
+
+static bool are_same_nodes(struct client_text one, struct client_text other)
+{
+    return one.length == other.length && memcmp(one.bytes, other.bytes, one.length) == 0;
+}
+
+bool redlock_list_has_node(struct client_text list, struct client_text node)
+{
+    for (struct client_text its; redlock_list_take_node(&list, &its);)
+        if (are_same_nodes(its, node))
+            return true;
+    return false;
+}
+
+static bool has_all(struct client_text list, struct client_text nodes)
+{
+    for (struct client_text node; redlock_list_take_node(&nodes, &node);)
+        if (!redlock_list_has_node(list, node))
+            return false;
+    return true;
+}
+
+bool redlock_lists_are_same(struct client_text one, struct client_text other)
+{
+    return one.length == other.length && has_all(one, other) && has_all(other, one);
+}

@@ -51,4 +51,11 @@ REDLOCK_API void redlock_list_end(redlock *client, const char *successor);
 REDLOCK_API char *redlock_list_read(const char *path, char *why, size_t why_size);
 REDLOCK_API void redlock_list_free(char *list);
 
+/* Of a list with commas between its masters, as masters tell it: takes the first one off; false:
+ * there is none. */
+REDLOCK_API bool redlock_list_take_node(struct client_text *list, struct client_text *node);
+REDLOCK_API bool redlock_list_has_node(struct client_text list, struct client_text node);
+/* They have the same masters, in any order. */
+REDLOCK_API bool redlock_lists_are_same(struct client_text one, struct client_text other);
+
 #endif

@@ -204,6 +204,20 @@ static redlock_code read_nodes(redlock *client, const redlock_options *o,
     return take_nodes(client, list, why, size);
 }
 
+/* Of a list that was given the file is looked up for new logins alone. */
+static redlock_code note_logins(redlock *client, const redlock_options *o,
+                                const struct configured *configured)
+{
+    const char *path = o->nodes_file              ? o->nodes_file
+                       : configured->file.masters ? configured->path
+                                                  : NULL;
+    if (!o->nodes || !path)
+        return REDLOCK_OK;
+    client->nodes_file = strdup(path);
+    client->has_settings = !o->nodes_file;
+    return client->nodes_file ? REDLOCK_OK : REDLOCK_E_MEMORY;
+}
+
 /* ---- TLS ----------------------------------------------------------------- */
 
 static bool any_wants_tls(const redlock *client)
@@ -265,7 +279,9 @@ static redlock_code read_masters(redlock *client, const redlock_options *o,
         code = read_tls_options(client, o, configured, why, size);
     if (code && client->has_settings)
         configured_place(configured, why, size);
-    return code ? code : check_spare(&client->config, why, size);
+    if (!code)
+        code = check_spare(&client->config, why, size);
+    return code ? code : note_logins(client, o, configured);
 }
 
 redlock_code options_read(redlock *client, const redlock_options *options, char *why,

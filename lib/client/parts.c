@@ -9,6 +9,7 @@
 #include "notify.h"
 #include "queues.h"
 #include "step.h"
+#include "successor.h"
 #include "tasks.h"
 #include "views.h"
 
@@ -22,12 +23,15 @@ static void hear_look(redlock *client, usec now, const struct event *event)
 static void deliver_to_core(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
+    bool tells_lists = event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_AGREE;
     if (event->kind == EVENT_CONNECTED)
         randomness_forget(&client->random);
     else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_PEEK)
         hear_look(client, now, event);
     client->now = now;
     client_step(client, event);
+    if (tells_lists)
+        successor_note(client, event->master);
 }
 
 static redlock_code make_links(redlock *client)
@@ -89,6 +93,7 @@ void parts_free(redlock *client)
         free(client->logged[i]);
     }
     addresses_clear(client->addresses, (int)client->masters);
+    successor_forget(client);
     free(client->nodes_file);
     free(client->prefix);
     free(client->fleet);

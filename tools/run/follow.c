@@ -52,10 +52,8 @@ static bool open_next(struct follow *follow, const char *nodes)
     char why[500] = "";
     drop_next(follow);
     follow->is_led = nodes;
-    if (nodes) {
-        settings.nodes = nodes;
-        settings.nodes_file = NULL;
-    }
+    if (nodes)
+        settings.nodes = nodes; /* its file tells of new logins */
     settings.on_ready = on_ready;
     settings.data = follow;
     redlock_code code =
@@ -102,27 +100,12 @@ static void go_over(struct follow *follow)
 
 /* ---- The list in place of ours -------------------------------------------- */
 
-/* As more masters tell than may be wrong.  Its entries have no logins: see list_put_entries(). */
-static bool find_successor(struct follow *follow, struct text *entries)
-{
-    struct lists_used used;
-    const struct session *session = follow->session;
-    unsigned masters = redlock_node_count(session->client);
-    unsigned quorum = redlock_quorum(masters, (unsigned)session->options->spare);
-    redlock_lists_used(session->client, &used);
-    const struct client_text *list = list_told_by(&used, masters - quorum + 1);
-    return list && list_put_entries(entries, session->options, *list);
-}
-
 static bool open_successor(struct follow *follow)
 {
-    struct text entries = {0};
-    bool is_open = follow->lists < LED_MOST && find_successor(follow, &entries) &&
-                   open_next(follow, entries.bytes);
+    const char *nodes =
+        follow->lists < LED_MOST ? redlock_successor(follow->session->client) : NULL;
+    bool is_open = nodes && open_next(follow, nodes);
     follow->lists += is_open;
-    if (entries.bytes)
-        explicit_bzero(entries.bytes, entries.length);
-    text_free(&entries);
     return is_open;
 }
 
@@ -143,7 +126,7 @@ static bool may_follow(const struct follow *follow)
     list_put_nodes(&ours, follow->session->client);
     list_put_nodes(&next, follow->next);
     struct client_text one = {ours.bytes, ours.length}, other = {next.bytes, next.length};
-    bool same = lists_are_same(one, other);
+    bool same = redlock_lists_are_same(one, other);
     bool may = redlock_may_move(follow->session->client, follow->next) == REDLOCK_OK;
     if (!same && !may)
         say_at(REDLOCK_LOG_WARNING, "does not go on with the list %s: %s", next.bytes,

@@ -1,0 +1,15 @@
+/*
+ * successor.h - the list in place of a client's own, as its masters tell it.
+ */
+#ifndef REDLOCK_CLIENT_SUCCESSOR_H
+#define REDLOCK_CLIENT_SUCCESSOR_H
+
+#include "client.h"
+
+/* The master has told whether our list is over: on_node is due if the list in place of it changed.
+ */
+void successor_note(redlock *client, unsigned master);
+/* Wipes what redlock_successor() has returned. */
+void successor_forget(redlock *client);
+
+#endif
