@@ -336,6 +336,11 @@ typedef struct redlock_options {
      * REDLOCK_PREFIX, _LABEL, _SPARE and _MAX_TTL count, too; a spare of REDLOCK_ZERO is 0.  Faults
      * are refused (E_ARGUMENT, E_NODES): `why` begins with FILE:LINE.  Logins: as in nodes_file. */
     const char *config;
+
+    /* Of redlock_sync_open() alone: a client whose list is over goes to redlock_successor(), as by
+     * redlock_sync_relist() with these options, and logs that.  Then nodes_file and config, which
+     * may have the former list still, are read for logins alone.  0: yes; REDLOCK_ZERO: no. */
+    int64_t follow;
 } redlock_options;
 
 /* Starts a client, which begins to connect at once.  You may ask for leases at once.

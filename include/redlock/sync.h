@@ -75,10 +75,10 @@ REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
                                           void (*function)(redlock *client, void *data),
                                           void *data);
 
-/* Another list of masters takes the place of the present one, without a restart (change.md).
- * `options` are all of those of redlock_sync_open(), with the new list.  Later calls ask the new
- * masters.  Callbacks of the former options come no more once this has returned REDLOCK_OK or
- * E_UNAVAILABLE.  The log about former masters goes to the new on_log.
+/* Another list of masters takes the place of the present one, without a restart (change.md); by
+ * itself with options.follow, and an on_ready for each.  `options` are all of redlock_sync_open(),
+ * with the new list.  Later calls ask the new masters.  Callbacks of the former options come no
+ * more once this has returned REDLOCK_OK or E_UNAVAILABLE; the new on_log has the log of both.
  *   - Leases that are held move, as by redlock_lease_move(), and are held all the time.  Handle,
  *     token, fence, slot and announcement stay; on_event tells MOVED.  The client asks until they
  *     have moved.  While it asks for a lease, calls that extend, change or announce it wait.  A

@@ -64,6 +64,8 @@ static const char *find_wrong_number(const redlock_options *o)
         return "log_level must be between REDLOCK_LOG_ERROR and REDLOCK_LOG_DEBUG";
     if (!is_in(o->local_turn_ms, REDLOCK_ZERO, REDLOCK_LOCAL_TURN_MAX))
         return "local_turn_ms must be 1 to 500, 0 for the default, or REDLOCK_ZERO";
+    if (!is_in(o->follow, REDLOCK_ZERO, 0))
+        return "follow must be 0, which follows, or REDLOCK_ZERO";
     if (o->spare < REDLOCK_ZERO)
         return "spare is negative: 0 for a plain majority, or how many masters may be wrong";
     if (o->spare > REDLOCK_MASTERS_MAX)

@@ -70,7 +70,8 @@ static void look_at_loop(redlock *redlock, void *data)
             used += (size_t)length;
     }
     state->text[used ? used - 1 : 0] = '\0'; /* no newline behind the last line */
-    unsigned quorum = redlock_quorum(masters, sync_present(state->client)->spare);
+    int spare = sync_present(state->client)->options.spare;
+    unsigned quorum = redlock_quorum(masters, spare > 0 ? (unsigned)spare : 0);
     state->code = up >= quorum ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
 }
 
@@ -138,7 +139,8 @@ static void turn_until_closed(redlock_sync *client)
         await_work(client, wait_ms);
         int move_ms = sync_move_leases(client);
         sync_sides_process(client);
-        wait_ms = sooner(sync_refresh(client), move_ms);
+        int follow_ms = sync_follow(client);
+        wait_ms = sooner(sync_refresh(client), sooner(move_ms, follow_ms));
     }
 }
 
@@ -222,6 +224,7 @@ static redlock_code begin_client(redlock_sync *client, const redlock_options *op
     struct side *side;
     sigset_t old;
     block_signals(&old);
+    client->follow = sync_go_over_to_successor;
     client->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     redlock_code code = client->bell < 0 ? REDLOCK_E_SYSTEM : REDLOCK_OK;
     if (code && why && why_size)

@@ -2,7 +2,7 @@
  * sync_client.h - the structs and functions that the files behind redlock/sync.h share.
  *
  * A client is a client of redlock.h, run by a thread of its own, which waits for its descriptor.
- * After redlock_sync_relist() there is one for each list of masters that is still needed.  A call
+ * When the list of masters changes there is one for each list that is still needed.  A call
  * that waits is a struct on the caller's stack.  The call goes through a mailbox to the
  * background thread, which starts it, and finishes it when its outcome comes.  Last of all it sets
  * `done` under the client's lock, and never touches the call again.
@@ -17,6 +17,7 @@
  *   sync_validity.c  the validity and the mode of leases, for every thread to read
  *   sync_call.c      calls, to the background thread and back
  *   sync_side.c      the clients of redlock.h, each with one list
+ *   sync_options.c   a client's options, kept
  *   sync_client.c    a client's memory
  *   sync_wait.c      waiting for a condition, for a time at most
  *   sync_report.c    an event, copied for the caller
@@ -53,11 +54,8 @@ struct side {
     unsigned calls;  /* pending since it was the first one */
     unsigned moves;  /* leases that are to come here */
     bool former, closing;
-    unsigned spare; /* votes */
-    void (*on_ready)(redlock *client, redlock_code code, const char *text, void *data);
-    void (*on_log)(redlock_level level, const char *text, void *data);
-    void (*on_node)(redlock *client, unsigned node, void *data);
-    void *data;
+    redlock_options options; /* the user's; strings are kept if it follows */
+    bool follows;            /* goes over to the list in place of its own, by itself */
 };
 
 #define SIDES_MOST 8
@@ -93,8 +91,12 @@ struct redlock_sync {
     struct list sides;   /* empty once the thread has ended */
     unsigned open_sides; /* that are not closed yet */
     int64_t move_at;     /* leases of former lists are asked to move then; microseconds */
-    struct list pending; /* calls that wait for an event */
-    struct list held;    /* leases */
+    bool (*follow)(redlock_sync *client); /* sync_go_over_to_successor() */
+    bool may_follow;                      /* it has not failed since something changed */
+    bool follow_asked;                    /* something changed */
+    int64_t follow_at;                    /* not before this; microseconds */
+    struct list pending;                  /* calls that wait for an event */
+    struct list held;                     /* leases */
     unsigned held_count;
     int64_t refresh_at; /* no sweep over the leases held before this time; microseconds */
 
@@ -123,6 +125,7 @@ struct redlock_sync_lease {
     struct list held;
     bool is_held;     /* the lease is in that list */
     bool begins_anew; /* on the present list, once this acquire is cancelled */
+    bool cancelled;   /* this acquire was, by a thread */
     struct call *acquiring, *extending, *changing, *announcing, *releasing;
     struct reentry *reentry; /* NULL unless the lease is reentrant */
 
@@ -222,6 +225,13 @@ int sync_refresh(redlock_sync *client);
 /* Ends the validity of every lease. */
 void sync_end_validity(redlock_sync *client);
 
+/* ---- sync_options.c ---- */
+
+/* Of a user's options, whose size is known: copies of all strings; false when memory is out. */
+bool sync_options_keep(redlock_options *options);
+/* Frees the strings, and wipes passwords. */
+void sync_options_drop(redlock_options *options);
+
 /* ---- sync_side.c ---- */
 
 /* Opens one more; it is not in the list yet. */
@@ -248,6 +258,11 @@ void sync_sides_free(redlock_sync *client);
 /* The background thread: moves the leases of former lists, if it is time for that.  Returns the ms
  * after which it must be called again, or -1. */
 int sync_move_leases(redlock_sync *client);
+/* The background thread: goes over to the list in place of the present one, as its masters tell it;
+ * false: it does not. */
+bool sync_go_over_to_successor(redlock_sync *client);
+/* Likewise, if something has changed, and it is time for that.  Returns the ms as above. */
+int sync_follow(redlock_sync *client);
 
 /* ---- sync_client.c ---- */
 

@@ -105,6 +105,16 @@ static void go_over(redlock_sync_lease *lease)
     lease->side->leases++;
 }
 
+/* The acquire ended for want of the present list alone. */
+static bool has_next_list(const redlock_sync_lease *lease, const redlock_event *event)
+{
+    redlock_sync *client = lease->client;
+    if (event->code == REDLOCK_E_CANCELLED)
+        return lease->begins_anew;
+    return event->code == REDLOCK_E_DIFFERS && !lease->cancelled &&
+           (lease->side != sync_present(client) || client->follow(client));
+}
+
 static void begin_anew(redlock_sync_lease *lease);
 
 static void on_lease_event(redlock_lease *handle, const redlock_event *event, void *data)
@@ -119,7 +129,7 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
         end_acquiring(lease, event);
         break;
     case REDLOCK_NOT_ACQUIRED:
-        if (lease->begins_anew && event->code == REDLOCK_E_CANCELLED)
+        if (has_next_list(lease, event))
             begin_anew(lease);
         else
             end_vain_acquiring(lease, event);
@@ -335,6 +345,7 @@ static bool cancel_if_meant(const struct call *other, const struct call *cancel)
         return false;
     bool is_cancelled = lease->begins_anew || redlock_lease_release(lease->handle) == REDLOCK_OK;
     lease->begins_anew = false;
+    lease->cancelled |= is_cancelled;
     return is_cancelled;
 }
 

@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* secure_getenv; NOLINT(bugprone-reserved-identifier) */
+
 /*
  * sync_relist.c - another list of masters, to which leases and waits go over.
  */
@@ -5,6 +7,7 @@
 #include "sync_wait.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MOVES_EVERY_US 200000 /* a lease may be about something else, or its new masters not up */
 
@@ -45,14 +48,7 @@ int sync_move_leases(redlock_sync *client)
     return (int)((client->move_at - now + 999) / 1000);
 }
 
-/* ---- the call ---- */
-
-struct relisting {
-    struct call call;
-    const redlock_options *options;
-    char *why;
-    size_t why_size;
-};
+/* ---- the next list ---- */
 
 static redlock_code check_sides(const redlock_sync *client, const struct side *next, char *why,
                                 size_t why_size)
@@ -80,21 +76,21 @@ static void go_over(redlock_sync *client, struct side *next)
     note_left_behind(client);
 }
 
-static redlock_code open_next(redlock_sync *client, const struct relisting *relisting)
+static redlock_code open_next(redlock_sync *client, const redlock_options *options, char *why,
+                              size_t why_size)
 {
     struct side *next;
     if (sync_present(client)->closing)
         return REDLOCK_E_CLOSED;
     if (client->open_sides == SIDES_MOST) {
-        snprintf(relisting->why, relisting->why_size,
-                 "leases or calls of %u former lists are left: end these first", SIDES_MOST - 1);
+        snprintf(why, why_size, "leases or calls of %u former lists are left: end these first",
+                 SIDES_MOST - 1);
         return REDLOCK_E_STATE;
     }
-    redlock_code code =
-        sync_side_open(client, &next, relisting->options, relisting->why, relisting->why_size);
+    redlock_code code = sync_side_open(client, &next, options, why, why_size);
     if (code)
         return code;
-    code = check_sides(client, next, relisting->why, relisting->why_size);
+    code = check_sides(client, next, why, why_size);
     if (code)
         sync_side_free(next);
     else
@@ -102,9 +98,113 @@ static redlock_code open_next(redlock_sync *client, const struct relisting *reli
     return code;
 }
 
+/* ---- by itself ---- */
+
+#define LISTS_EVERY_US   INT64_C(1000000)
+#define LISTS_AT_ONCE_US (60 * LISTS_EVERY_US) /* liars may lead us on for ever */
+
+static bool is_too_soon(redlock_sync *client)
+{
+    int64_t now = sync_now_us();
+    if (client->follow_at < now - LISTS_AT_ONCE_US)
+        client->follow_at = now - LISTS_AT_ONCE_US;
+    return client->follow_at > now;
+}
+
+static void warn(const struct side *side, const char *text)
+{
+    if (side->options.on_log && side->options.log_level >= REDLOCK_LOG_WARNING)
+        side->options.on_log(REDLOCK_LOG_WARNING, text, side->options.data);
+}
+
+static void say_list(const struct side *side)
+{
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "this list of masters is over: goes on with the one in its "
+                                   "place, ");
+    for (unsigned i = 0; i < redlock_node_count(side->redlock) && used < sizeof text; i++) {
+        redlock_node node = {.size = sizeof node};
+        if (redlock_node_get(side->redlock, i, &node) == REDLOCK_OK)
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", node.node);
+    }
+    warn(side, text);
+}
+
+static void say_failure(const struct side *side, redlock_code code, const char *why)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "this list of masters is over, and the client cannot go on with the one in its place: "
+             "%s",
+             why[0] ? why : redlock_code_text(code));
+    warn(side, text);
+}
+
+/* Where redlock_open() has read the list if no option says it. */
+static const char *file_of_list(const redlock_options *options)
+{
+    const char *list = secure_getenv("REDLOCK_NODES"), *path = secure_getenv("REDLOCK_NODES_FILE");
+    bool is_read = !options->nodes && !(list && *list) && path && *path;
+    return options->nodes_file ? options->nodes_file : is_read ? path : NULL;
+}
+
+static redlock_code open_successor(redlock_sync *client, const char *nodes)
+{
+    char why[256] = "";
+    const struct side *side = sync_present(client);
+    redlock_options options = side->options;
+    options.nodes_file = file_of_list(&options); /* where new logins are */
+    options.nodes = nodes;
+    redlock_code code = open_next(client, &options, why, sizeof why);
+    if (code)
+        say_failure(side, code, why);
+    else
+        say_list(sync_present(client));
+    return code;
+}
+
+bool sync_go_over_to_successor(redlock_sync *client)
+{
+    const struct side *side = sync_present(client);
+    const char *nodes = side->follows && !side->closing ? redlock_successor(side->redlock) : NULL;
+    if (!nodes || !client->may_follow)
+        return false;
+    if (is_too_soon(client)) {
+        client->follow_asked = true;
+        return false;
+    }
+    client->follow_at += LISTS_EVERY_US;
+    client->may_follow = open_successor(client, nodes) == REDLOCK_OK;
+    return client->may_follow;
+}
+
+int sync_follow(redlock_sync *client)
+{
+    int64_t left = client->follow_at - sync_now_us();
+    if (!client->follow_asked)
+        return -1;
+    if (left > 0)
+        return (int)((left + 999) / 1000);
+    client->follow_asked = false;
+    return sync_go_over_to_successor(client) ? 0 : -1;
+}
+
+/* ---- the call ---- */
+
+struct relisting {
+    struct call call;
+    const redlock_options *options;
+    char *why;
+    size_t why_size;
+};
+
 static void start_relist(redlock_sync *client, struct call *call)
 {
-    sync_finish(client, call, open_next(client, LIST_OWNER(call, struct relisting, call)));
+    const struct relisting *relisting = LIST_OWNER(call, struct relisting, call);
+    sync_finish(client, call,
+                open_next(client, relisting->options, relisting->why, relisting->why_size));
 }
 
 /* ---- any thread ---- */

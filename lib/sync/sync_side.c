@@ -25,50 +25,72 @@ static void note_ready(redlock_sync *client, redlock_code code, const char *text
     pthread_mutex_unlock(&client->lock);
 }
 
+static void ask_to_follow(redlock_sync *client)
+{
+    client->may_follow = client->follow_asked = true;
+}
+
 static void on_ready(redlock *redlock, redlock_code code, const char *text, void *data)
 {
     const struct side *side = data;
     if (side->former)
         return;
+    if (code == REDLOCK_E_DIFFERS && side->client->follow(side->client))
+        return; /* that of the next list tells */
     note_ready(side->client, code, text);
-    if (side->on_ready)
-        side->on_ready(redlock, code, text, side->data);
+    if (side->options.on_ready)
+        side->options.on_ready(redlock, code, text, side->options.data);
 }
 
 static void on_log(redlock_level level, const char *text, void *data)
 {
     const struct side *side = data;
     const struct side *to = side->former ? sync_present(side->client) : side;
-    if (to->on_log)
-        to->on_log(level, text, to->data);
+    if (to->options.on_log)
+        to->options.on_log(level, text, to->options.data);
 }
 
 static void on_node(redlock *redlock, unsigned node, void *data)
 {
     const struct side *side = data;
-    if (!side->former)
-        side->on_node(redlock, node, side->data);
+    if (side->former)
+        return;
+    ask_to_follow(side->client);
+    if (side->options.on_node)
+        side->options.on_node(redlock, node, side->options.data);
 }
 
-static redlock_options our_options(struct side *side, const redlock_options *options)
+static redlock_options our_options(struct side *side)
 {
-    static const struct sized sized = SIZED_OPTIONS;
-    redlock_options ours = {.size = sizeof ours};
-    if (options && !sized_take(&sized, &ours, options))
-        ours.size = options->size; /* which redlock_open() refuses */
-    side->spare = ours.spare > 0 ? (unsigned)ours.spare : 0;
-    side->on_ready = ours.on_ready;
-    side->on_log = ours.on_log;
-    side->on_node = ours.on_node;
-    side->data = ours.data;
+    redlock_options ours = side->options;
     ours.on_ready = on_ready;
     ours.on_log = ours.on_log ? on_log : NULL;
-    ours.on_node = ours.on_node ? on_node : NULL;
+    ours.on_node = ours.on_node || side->follows ? on_node : NULL;
     ours.data = side;
     return ours;
 }
 
 /* ---- From open to free --------------------------------------------------- */
+
+/* A size that is not known stays, for redlock_open() refuses it. */
+static bool read_options(struct side *side, const redlock_options *options)
+{
+    static const struct sized sized = SIZED_OPTIONS;
+    side->options.size = sizeof side->options;
+    if (options && !sized_take(&sized, &side->options, options)) {
+        side->options.size = options->size;
+        return true;
+    }
+    side->follows = side->options.follow == 0;
+    return !side->follows || sync_options_keep(&side->options);
+}
+
+static void free_side(struct side *side)
+{
+    if (side->follows)
+        sync_options_drop(&side->options);
+    free(side);
+}
 
 redlock_code sync_side_open(redlock_sync *client, struct side **out, const redlock_options *options,
                             char *why, size_t why_size)
@@ -78,10 +100,12 @@ redlock_code sync_side_open(redlock_sync *client, struct side **out, const redlo
     if (!side)
         return REDLOCK_E_MEMORY;
     side->client = client;
-    redlock_options ours = our_options(side, options);
-    redlock_code code = redlock_open(&side->redlock, NULL, &ours, why, why_size);
+    redlock_code code = read_options(side, options) ? REDLOCK_OK : REDLOCK_E_MEMORY;
+    redlock_options ours = our_options(side);
+    if (!code)
+        code = redlock_open(&side->redlock, NULL, &ours, why, why_size);
     if (code)
-        free(side);
+        free_side(side);
     else
         *out = side;
     return code;
@@ -94,12 +118,13 @@ void sync_side_enter(struct side *side)
         sync_present(client)->former = true;
     list_append(client->sides.next, &side->place); /* before the first */
     client->open_sides++;
+    client->may_follow = true;
 }
 
 void sync_side_free(struct side *side)
 {
     redlock_free(side->redlock);
-    free(side);
+    free_side(side);
 }
 
 /* ---- All of a client ------------------------------------------------------- */
@@ -122,6 +147,7 @@ static void on_former_closed(redlock *redlock, unsigned left, void *data)
     side->client->left += left;
     list_remove(&side->place);
     side->client->open_sides--;
+    ask_to_follow(side->client); /* there is room for one more */
     sync_side_free(side);
 }
 

@@ -14,6 +14,7 @@ from test_agree import DIFFERS
 from test_change import Lead
 from test_watch import Lines
 
+FORGET = "for _, key in ipairs(redis.call('keys', 'redlock:lists:*')) do redis.call('del', key) end"
 LED = "this list of masters is over: goes on with the one in its place, "
 
 
@@ -216,6 +217,29 @@ class Followed(Lead):
         daemon.send_signal(signal.SIGTERM)
         self.finish(daemon, 0)
         self.assertFalse(any(any(self.cluster.values(name)[1:]) for name in names))
+
+    def forget_lists(self):
+        for master in range(1, self.masters + 1):
+            self.cluster.cli(master, "EVAL", FORGET, "0")
+
+    def test_example_of_a_list_that_is_over(self):
+        """Its fleet is that of all programs without a prefix."""
+        self.addCleanup(self.forget_lists)
+        daemon = self.program(EXAMPLE, env=self.of(1, 2, 3), stdout=subprocess.PIPE)
+        lines = Lines(daemon)
+        for _ in range(3):
+            lines.next("^acquired: ")
+        change, steps = self.begin((1, 2, 3), (4, 3, 2), "--patience", "0", "--prefix", "")
+        for step in 3, 4:
+            steps.next(f"over on {step} of {step} masters, but 1 client says it")
+            self.hears_now()
+            for _ in range(3):
+                lines.next("^moved: moved, valid for .*$")
+            lines.next("^0 releases are owed to the former masters$")
+            steps.next(f"the former list is over on {step} of {step} masters, no client says it")
+        self.finish(change, 0)
+        daemon.send_signal(signal.SIGTERM)
+        self.finish(daemon, 0)
 
     def test_permit(self):
         path, env = self.from_file(1, 2, 3)

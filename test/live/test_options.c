@@ -238,6 +238,8 @@ CASE(test_bad_numbers)
         refuse(&options, REDLOCK_E_ARGUMENT, says);                                                \
     } while (0)
     REFUSE(spare, -2, "spare is negative");
+    REFUSE(follow, 1, "follow must be");
+    REFUSE(follow, -2, "follow must be");
     REFUSE(spare, 2, "spare 2 needs at least 5 masters, and 4 are listed");
     REFUSE(spare, 1000, "spare is larger than any list");
     REFUSE(drift_factor, -0.01, "drift_factor");
