@@ -79,13 +79,11 @@ REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
  * itself with options.follow, and an on_ready for each.  `options` are all of redlock_sync_open(),
  * with the new list.  Later calls ask the new masters.  Callbacks of the former options come no
  * more once this has returned REDLOCK_OK or E_UNAVAILABLE; the new on_log has the log of both.
- *   - Leases that are held move, as by redlock_lease_move(), and are held all the time.  Handle,
- *     token, fence, slot and announcement stay; on_event tells MOVED.  The client asks until they
- *     have moved.  While it asks for a lease, calls that extend, change or announce it wait.  A
- *     lease that was downgraded or upgraded does not move: release it.  One that has moved cannot
- *     be upgraded (E_STATE).
- *   - Threads that wait for another holder begin to wait anew, with the rest of their time.  Their
- *     results count time and rounds from there.
+ *   - Leases that are held move, as by redlock_lease_move(), and on_event tells MOVED.  The client
+ *     asks until they have.  While it asks for a lease, calls that extend, change or announce it
+ *     wait.  A lease that was downgraded or upgraded does not move: release it.  One that has moved
+ *     cannot be upgraded (E_STATE).
+ *   - Threads that wait for another holder keep their turn; they begin anew if the list was over.
  *   - Barriers, latches and observers that are waited for end with the former masters.
  *   - redlock_sync_run() has another client from then on, whose statistics begin at 0.  Leases
  *     that its functions acquired of the former one are released; all else there ends.

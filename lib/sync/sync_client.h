@@ -124,7 +124,7 @@ struct redlock_sync_lease {
 
     struct list held;
     bool is_held;     /* the lease is in that list */
-    bool begins_anew; /* on the present list, once this acquire is cancelled */
+    bool begins_anew; /* on the present list, once this acquire is cancelled: it cannot go over */
     bool cancelled;   /* this acquire was, by a thread */
     struct call *acquiring, *extending, *changing, *announcing, *releasing;
     struct reentry *reentry; /* NULL unless the lease is reentrant */
@@ -176,8 +176,11 @@ redlock_code sync_ask_about(redlock_sync_lease *lease, struct call *call);
 /* The background thread: true if the lease is about to move, which allows no such call meanwhile.
  * The call starts again when that has ended. */
 bool sync_postpone(redlock_sync *client, struct call *call);
-/* The background thread: a call that waits for a lease begins anew with the present list. */
-void sync_begin_anew(struct call *call);
+/* The background thread: the lease is asked to go to the present list, unless it is there or on its
+ * way.  Returns as redlock_lease_move(). */
+redlock_code sync_move(redlock_sync_lease *lease);
+/* Likewise, if the call is an acquire that waits for another holder. */
+void sync_move_acquire(const struct call *call);
 /* The background thread: the call waits in `slot` for an event of its lease, unless redlock.h
  * refused it with `code`. */
 void sync_await(redlock_sync *client, struct call *call, struct call **slot, redlock_code code);

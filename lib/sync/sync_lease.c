@@ -103,6 +103,27 @@ static void go_over(redlock_sync_lease *lease)
     lease->side->leases--;
     lease->side = lease->moves_to;
     lease->side->leases++;
+    end_move(lease);
+}
+
+static void end_moving(redlock_sync_lease *lease, const redlock_event *event)
+{
+    if (event->kind == REDLOCK_MOVED)
+        go_over(lease);
+    else /* it is asked to move again */
+        end_move(lease);
+    start_postponed(lease);
+}
+
+/* The call goes with its lease, and no user hears of that. */
+static void end_moving_acquire(redlock_sync_lease *lease, const redlock_event *event)
+{
+    struct call *call = lease->acquiring;
+    end_moving(lease, event);
+    if (event->kind != REDLOCK_MOVED)
+        return;
+    sync_set_out(call);
+    sync_set_pending(lease->client, call);
 }
 
 /* The acquire ended for want of the present list alone. */
@@ -120,9 +141,14 @@ static void begin_anew(redlock_sync_lease *lease);
 static void on_lease_event(redlock_lease *handle, const redlock_event *event, void *data)
 {
     redlock_sync_lease *lease = data;
+    bool moves = event->kind == REDLOCK_MOVED || event->kind == REDLOCK_NOT_MOVED;
     (void)handle;
     if (event->kind == REDLOCK_LOST) /* first: a thread that sees the end can read the reason */
         sync_reentry_lost(lease, event->code);
+    if (moves && lease->acquiring) {
+        end_moving_acquire(lease, event);
+        return;
+    }
     make_known(lease, event);
     switch (event->kind) {
     case REDLOCK_ACQUIRED:
@@ -135,14 +161,11 @@ static void on_lease_event(redlock_lease *handle, const redlock_event *event, vo
             end_vain_acquiring(lease, event);
         break;
     case REDLOCK_MOVED:
-        go_over(lease);
-        end_move(lease);
-        start_postponed(lease);
+        end_moving(lease, event);
         tell_lease_event(lease, event);
         break;
-    case REDLOCK_NOT_MOVED: /* it is asked to move again */
-        end_move(lease);
-        start_postponed(lease);
+    case REDLOCK_NOT_MOVED:
+        end_moving(lease, event);
         break;
     case REDLOCK_EXTENDED:
     case REDLOCK_NOT_EXTENDED:
@@ -204,13 +227,28 @@ static void begin_anew(redlock_sync_lease *lease)
     ask(lease, call, &rest);
 }
 
-/* It tries once more where its time is over, which no list ends again. */
-void sync_begin_anew(struct call *call)
+redlock_code sync_move(redlock_sync_lease *lease)
+{
+    struct side *present = sync_present(lease->client);
+    if (lease->side == present || lease->moves_to)
+        return REDLOCK_OK;
+    redlock_code code = redlock_lease_move(lease->handle, present->redlock);
+    if (code)
+        return code;
+    lease->moves_to = present;
+    present->moves++;
+    return REDLOCK_OK;
+}
+
+/* One that waits for no other holder ends by itself soon. */
+void sync_move_acquire(const struct call *call)
 {
     redlock_sync_lease *lease = call->lease;
     if (call->start != start_acquire || lease->begins_anew)
         return;
-    if (rest_of(call->options->wait_ms, call->begun) > 0)
+    redlock_code code = sync_move(lease);
+    bool can_never = code == REDLOCK_E_TTL || code == REDLOCK_E_ARGUMENT;
+    if (can_never)
         lease->begins_anew = redlock_lease_release(lease->handle) == REDLOCK_OK;
 }
 

@@ -15,16 +15,10 @@
 
 static void move_leases(const redlock_sync *client)
 {
-    struct side *present = sync_present(client);
-    for (struct list *at = client->held.next; at != &client->held; at = at->next) {
-        redlock_sync_lease *lease = LIST_OWNER(at, redlock_sync_lease, held);
-        bool stays = lease->side == present || lease->moves_to ||
-                     redlock_lease_move(lease->handle, present->redlock);
-        if (stays)
-            continue;
-        lease->moves_to = present;
-        present->moves++;
-    }
+    for (struct list *at = client->held.next; at != &client->held; at = at->next)
+        (void)sync_move(LIST_OWNER(at, redlock_sync_lease, held));
+    for (struct list *at = client->pending.next; at != &client->pending; at = at->next)
+        sync_move_acquire(LIST_OWNER(at, struct call, place));
 }
 
 static void note_left_behind(redlock_sync *client)
@@ -63,15 +57,12 @@ static redlock_code check_sides(const redlock_sync *client, const struct side *n
     return code;
 }
 
-/* Calls that wait for a lease end by themselves soon if they are not to wait for another holder. */
 static void go_over(redlock_sync *client, struct side *next)
 {
     pthread_mutex_lock(&client->lock);
     client->ready = false;
     pthread_mutex_unlock(&client->lock);
     sync_side_enter(next);
-    for (struct list *at = client->pending.next; at != &client->pending; at = at->next)
-        sync_begin_anew(LIST_OWNER(at, struct call, place));
     client->move_at = 0;
     note_left_behind(client);
 }
