@@ -379,7 +379,7 @@ REDLOCK_API redlock_code redlock_relist(redlock *client, redlock *to,
 /* The list in place of this one, as more than N - quorum masters tell it alike: options.nodes of
  * the client to redlock_relist() to.  NULL: none.  on_node tells when that begins or changes.  A
  * new master gets scheme, login and TLS of one of the same host, else of the first.  So if more
- * masters than that lie, your passwords may go to any host.  The next call wipes the string. */
+ * masters than that lie, your passwords may go to any host.  It lives until the loop runs again. */
 REDLOCK_API const char *redlock_successor(redlock *client);
 
 /* Frees the client and all its leases at once; no callback comes any more.  In a callback it takes

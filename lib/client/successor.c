@@ -11,28 +11,32 @@
 
 /* ---- The list that masters tell -------------------------------------------------- */
 
-static bool is_told_by(const redlock *client, unsigned master, struct client_text *list)
+/* Empty: it tells none. */
+static struct client_text told_by(const redlock *client, unsigned master)
 {
     struct master_view view = engine_master(client->engine, master);
-    *list = (struct client_text){view.successor.bytes, view.successor.length};
-    return view.ended_ours && list->length;
+    return view.ended_ours ? (struct client_text){view.successor.bytes, view.successor.length}
+                           : (struct client_text){0};
 }
 
-/* False: no more masters tell one than a quorum can do without. */
-static bool find_told(const redlock *client, struct client_text *list)
+static unsigned count_tellers(const redlock *client, struct client_text list)
+{
+    unsigned tell = 0;
+    for (unsigned i = 0; i < client->masters; i++)
+        tell += redlock_lists_are_same(told_by(client, i), list);
+    return tell;
+}
+
+/* Empty: no more masters tell one than a quorum can do without. */
+static struct client_text find_successor(const redlock *client)
 {
     unsigned quorum = redlock_quorum(client->masters, client->config.spare);
     for (unsigned i = 0; i < client->masters; i++) {
-        struct client_text other;
-        unsigned tell = 0;
-        if (!is_told_by(client, i, list))
-            continue;
-        for (unsigned j = 0; j < client->masters; j++)
-            tell += is_told_by(client, j, &other) && redlock_lists_are_same(*list, other);
-        if (tell > client->masters - quorum)
-            return true;
+        struct client_text list = told_by(client, i);
+        if (list.length && count_tellers(client, list) > client->masters - quorum)
+            return list;
     }
-    return false;
+    return (struct client_text){0};
 }
 
 /* ---- Whose login a master gets ---------------------------------------------------- */
@@ -54,7 +58,7 @@ static struct client_text host_of(struct client_text node)
     return (struct client_text){node.bytes + bracketed, length - 2 * (size_t)bracketed};
 }
 
-static bool is_word(struct client_text text, const char *word)
+static bool says_word(struct client_text text, const char *word)
 {
     return word && strlen(word) == text.length && strncasecmp(text.bytes, word, text.length) == 0;
 }
@@ -62,8 +66,8 @@ static bool is_word(struct client_text text, const char *word)
 /* How well the address fits: the same one, one of the same host, or any. */
 static unsigned fit_of(const struct address *address, struct client_text node)
 {
-    bool of_host = is_unix(node) ? address->path != NULL : is_word(host_of(node), address->host);
-    return is_word(node, address->shown) ? 3 : of_host ? 2 : 1;
+    bool of_host = is_unix(node) ? address->path != NULL : says_word(host_of(node), address->host);
+    return says_word(node, address->shown) ? 3 : of_host ? 2 : 1;
 }
 
 static const struct address *find_address(const redlock *client, struct client_text node)
@@ -140,7 +144,7 @@ static void put_tls(struct entries *to, const struct tls_terms *terms)
 }
 
 /* A liar may tell more than a place: no byte of it may begin a login, or terms of TLS. */
-static void put_entry(struct entries *to, const redlock *client, struct client_text node)
+static void put_place(struct entries *to, const redlock *client, struct client_text node)
 {
     const struct address *address = find_address(client, node);
     bool path = is_unix(node), tls = !path && address->tls.wanted;
@@ -157,26 +161,31 @@ static void put_entries(struct entries *to, const redlock *client, struct client
     for (struct client_text node; redlock_list_take_node(&list, &node);) {
         if (to->length)
             put_byte(to, ',');
-        put_entry(to, client, node);
+        put_place(to, client, node);
     }
     put_byte(to, '\0');
 }
 
 /* ---- */
 
+static void wipe(char *entries)
+{
+    if (entries)
+        explicit_bzero(entries, strlen(entries));
+    free(entries);
+}
+
 void successor_forget(redlock *client)
 {
-    if (client->successor)
-        explicit_bzero(client->successor, strlen(client->successor));
-    free(client->successor);
+    wipe(client->successor);
     client->successor = NULL;
 }
 
 static char *make_entries(const redlock *client)
 {
-    struct client_text list;
+    struct client_text list = find_successor(client);
     struct entries entries = {0};
-    if (!find_told(client, &list))
+    if (!list.length)
         return NULL;
     put_entries(&entries, client, list);
     entries = (struct entries){.bytes = malloc(entries.length)};
@@ -196,11 +205,11 @@ const char *redlock_successor(redlock *client)
 void successor_note(redlock *client, unsigned master)
 {
     char *former = client->successor;
+    if (!client->on_node)
+        return;
     client->successor = NULL;
     const char *now = redlock_successor(client);
     bool is_new = now && !(former && strcmp(former, now) == 0);
-    client->changed |= is_new && client->on_node ? 1U << master : 0;
-    if (former)
-        explicit_bzero(former, strlen(former));
-    free(former);
+    client->changed |= is_new ? 1U << master : 0;
+    wipe(former);
 }

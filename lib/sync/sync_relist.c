@@ -94,12 +94,10 @@ static redlock_code open_next(redlock_sync *client, const redlock_options *optio
 #define LISTS_EVERY_US   INT64_C(1000000)
 #define LISTS_AT_ONCE_US (60 * LISTS_EVERY_US) /* liars may lead us on for ever */
 
-static bool is_too_soon(redlock_sync *client)
+static void forgive_lists(redlock_sync *client, int64_t now)
 {
-    int64_t now = sync_now_us();
     if (client->follow_at < now - LISTS_AT_ONCE_US)
         client->follow_at = now - LISTS_AT_ONCE_US;
-    return client->follow_at > now;
 }
 
 static void warn(const struct side *side, const char *text)
@@ -162,7 +160,9 @@ bool sync_go_over_to_successor(redlock_sync *client)
     const char *nodes = side->follows && !side->closing ? redlock_successor(side->redlock) : NULL;
     if (!nodes || !client->may_follow)
         return false;
-    if (is_too_soon(client)) {
+    int64_t now = sync_now_us();
+    forgive_lists(client, now);
+    if (client->follow_at > now) {
         client->follow_asked = true;
         return false;
     }

@@ -73,7 +73,7 @@ static redlock_options our_options(struct side *side)
 /* ---- From open to free --------------------------------------------------- */
 
 /* A size that is not known stays, for redlock_open() refuses it. */
-static bool read_options(struct side *side, const redlock_options *options)
+static bool keep_options(struct side *side, const redlock_options *options)
 {
     static const struct sized sized = SIZED_OPTIONS;
     side->options.size = sizeof side->options;
@@ -100,7 +100,7 @@ redlock_code sync_side_open(redlock_sync *client, struct side **out, const redlo
     if (!side)
         return REDLOCK_E_MEMORY;
     side->client = client;
-    redlock_code code = read_options(side, options) ? REDLOCK_OK : REDLOCK_E_MEMORY;
+    redlock_code code = keep_options(side, options) ? REDLOCK_OK : REDLOCK_E_MEMORY;
     redlock_options ours = our_options(side);
     if (!code)
         code = redlock_open(&side->redlock, NULL, &ours, why, why_size);
