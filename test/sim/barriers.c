@@ -5,6 +5,7 @@
 
 #include "invariants.h"
 #include "redlock/recipes.h"
+#include "tasks.h"
 #include "trace.h"
 
 #define AT_ONCE     3   /* parties of one client */
@@ -225,6 +226,15 @@ static void drop(struct user_party *it)
     forget(it);
 }
 
+/* As redlock_relist() has it for another client: it leaves, and arrives again.  Here it stays. */
+static void go_over(struct user_party *it)
+{
+    struct client_task *task = (struct client_task *)(void *)it->handle;
+    shell_present = it->shell;
+    if (task->go && task->core && !task->calls.queued && !task->news.queued)
+        task->go(task, task->client);
+}
+
 void barriers_user_acts(struct shell *s)
 {
     struct world *w = s->world;
@@ -237,6 +247,8 @@ void barriers_user_acts(struct shell *s)
         leave(s->parties);
     else if (count && chance(w, 60))
         drop(s->parties);
+    else if (count && chance(w, 100))
+        go_over(s->parties);
     else if (count < AT_ONCE)
         begin(s);
 }

@@ -7,6 +7,8 @@
 #include "invariants.h"
 #include "model_tasks.h"
 #include "redlock/recipes.h"
+#include "step.h"
+#include "tasks.h"
 #include "trace.h"
 #include "wrong.h"
 
@@ -382,6 +384,17 @@ static void drop(struct user_latch *it)
     forget(it);
 }
 
+/* As redlock_relist() has it for another client.  Here it is made anew. */
+static void go_over(struct user_latch *it)
+{
+    struct client_task *task = (struct client_task *)(void *)it->handle;
+    shell_present = it->shell;
+    if (!task->go || !task->core || task->calls.queued || task->news.queued)
+        return;
+    client_look(task->client);
+    task->go(task, task->client);
+}
+
 void latches_user_acts(struct shell *s)
 {
     struct world *w = s->world;
@@ -396,6 +409,8 @@ void latches_user_acts(struct shell *s)
         cancel(s->latches);
     else if (count && chance(w, 50))
         drop(s->latches);
+    else if (count && chance(w, 100))
+        go_over(s->latches);
     else if (count < AT_ONCE && (!w->latch_count || w->now < w->rush_until || chance(w, NEW_LATCH)))
         make(s);
     else if (count < AT_ONCE)
