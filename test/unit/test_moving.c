@@ -160,6 +160,20 @@ MOVING_TEST(test_free_names_are_taken_while_it_is_valid)
     fake_call(&other, shadow, EVENT_ABANDON, 0);
 }
 
+/* The lease may be over by now, and the limit of the heal with it. */
+MOVING_TEST(test_nothing_is_asked_again_before_it_moves)
+{
+    hold((struct terms){.fence = false});
+    begin();
+    for (unsigned i = 0; i < MASTERS; i++)
+        answer(i, ANSWER_YES);
+    unsigned sent = other.sent;
+    answer(MASTERS, ANSWER_NOSCRIPT);
+    assert_int_equal(other.sent, sent);
+    move();
+    step(&other, EVENT_ABANDON);
+}
+
 MOVING_TEST(test_the_former_masters_are_asked_nothing_more)
 {
     hold((struct terms){.fence = false});
