@@ -32,7 +32,7 @@ struct sized {
     }
 
 /* Those that several rooms take. */
-#define SIZED_OPTIONS       SIZED(redlock_options, config)
+#define SIZED_OPTIONS       SIZED(redlock_options, follow)
 #define SIZED_LEASE_OPTIONS SIZED(redlock_lease_options, data)
 #define SIZED_NAME          SIZED(redlock_name, slot)
 
