@@ -94,6 +94,7 @@ void movers_moved(struct user_lease *lease)
     if (lease->moves_waiting) {
         count(from, to, lease);
         from->world->moved.waited++;
+        lease->went_over = true;
         leave_list(lease);
         enter_list(lease, to);
         return;

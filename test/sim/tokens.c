@@ -88,13 +88,12 @@ static bool is_anothers(const struct user_lease *lease)
     return token_of(lease)->holder != lease || (owner && owner != lease);
 }
 
-/* No retry while anything of the former round may be left without a release under way.  A client
- * that the lease has left gives back what it has when it has its turn. */
+/* No retry while anything of the former round may be left without a release under way. */
 static void nothing_left_behind(struct shell *s, const struct user_lease *lease)
 {
     const struct token *former = token_of(lease);
-    bool is_of_client = lease->token && former->client == s->index;
-    if (!is_of_client || is_anothers(lease) || s->world->now > former->written_off)
+    if (!lease->token || lease->went_over || is_anothers(lease) ||
+        s->world->now > former->written_off)
         return;
     unsigned left = former->asked & ~(former->refused | former->released);
     for (unsigned i = 0; i < s->world->masters; i++)
@@ -115,6 +114,7 @@ static void new_round(struct shell *s, uint32_t number, const struct request *re
         bury(s->world, lease->token, lease);
     }
     lease->token = number;
+    lease->went_over = false;
     s->world->tokens[number].holder = lease;
     s->world->tokens[number].dead_since = 0;
 }

@@ -45,6 +45,7 @@ struct user_lease {
     struct shell *moves_to; /* a move is under way; NULL: none is */
     usec moves_since;       /* true time */
     bool moves_waiting;     /* it was asked to move while it waited */
+    bool went_over;         /* and did: the former client gives back its token in its turn */
     bool has_moved;
     bool is_late;        /* see change_rules.c */
     bool announces;      /* something, and ANNOUNCED did not come */
