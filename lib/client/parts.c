@@ -20,18 +20,25 @@ static void hear_look(redlock *client, usec now, const struct event *event)
     views_note(client, event);
 }
 
+static void hear_lists(redlock *client, const struct event *event)
+{
+    client_step(client, event);
+    successor_note(client, event->master);
+}
+
 static void deliver_to_core(void *owner, usec now, const struct event *event)
 {
     redlock *client = owner;
-    bool tells_lists = event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_AGREE;
-    if (event->kind == EVENT_CONNECTED)
-        randomness_forget(&client->random);
-    else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_PEEK)
-        hear_look(client, now, event);
     client->now = now;
+    if (event->kind == EVENT_CONNECTED) {
+        randomness_forget(&client->random);
+    } else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_PEEK) {
+        hear_look(client, now, event);
+    } else if (event->kind == EVENT_REPLY && event->reply->tag.kind == REQUEST_AGREE) {
+        hear_lists(client, event);
+        return;
+    }
     client_step(client, event);
-    if (tells_lists)
-        successor_note(client, event->master);
 }
 
 static redlock_code make_links(redlock *client)

@@ -334,20 +334,6 @@ CASE(an_acquire_goes_on)
     end(client);
 }
 
-/* A client of a program that was compiled with the first version. */
-CASE(an_older_program_gets_it)
-{
-    begin();
-    redlock_options options = options_of(three);
-    options.size = offsetof(redlock_options, follow);
-    options.follow = 77;
-    redlock_sync *client = open_as(&options);
-    tell_over(three, four);
-    let_hear(three);
-    AWAIT(is_on(client, four));
-    end(client);
-}
-
 /* All that the program gave for a moment. */
 CASE(strings_are_kept)
 {

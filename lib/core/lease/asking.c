@@ -46,9 +46,9 @@ static usec ttl_asked(const struct engine *e, const struct lease *lease)
 void lease_ask(struct engine *e, struct lease *lease, unsigned master, bool whole)
 {
     struct round *round = lease->attempt->round;
-    bool waits_to_move = lease->shadow && lease_is_held(lease);
-    if (lease->left || waits_to_move)
-        return; /* by now it may be over, or another process may have given it back */
+    bool is_rare = lease->left | lease->shadow;
+    if (is_rare && (lease->left || lease_is_held(lease)))
+        return; /* another process may have given it back, or a shadow's lease may be over */
     bool renews = round->kind == REQUEST_RENEW &&
                   (lease_is_held(lease) || lease->state == LEASE_RELEASING || lease->shadow);
     if (!round->begun)
