@@ -68,7 +68,7 @@ SCENE(test_handle_token_and_callback_stay, .masters = 6)
 /* The former list is of three dead masters then. */
 SCENE(test_it_lives_on_without_the_former_masters, .masters = 6)
 {
-    redlock_lease_options terms = lease_terms(1500, 0);
+    redlock_lease_options terms = lease_terms(3000, 0);
     join(&former, FLEET, 0, 3);
     join(&other, FLEET, 0, 4);
     join(&next, FLEET, 1, 4);
@@ -157,7 +157,7 @@ SCENE(test_readers_move, .masters = 6)
 /* The masters would have to hear of the move before the lease is over. */
 SCENE(test_it_is_lost_while_it_moves, .masters = 6)
 {
-    redlock_lease_options terms = lease_terms(1500, 0);
+    redlock_lease_options terms = lease_terms(6000, 0);
     join(&former, FLEET, 0, 3);
     join(&next, FLEET, 0, 4);
     assert_code(take_lock(&held, &former, "name", &terms), REDLOCK_OK);
