@@ -456,36 +456,41 @@ bool engine_tell(struct engine *e, usec now, struct lease *lease, struct outcome
     return told;
 }
 
-void engine_move(struct engine *from, struct lease *lease, struct engine *to, struct lease *shadow,
-                 usec now)
+static void enter_both(struct engine *from, struct engine *to, usec now)
 {
     ASSERT(from != to);
     enter_step(from, now, NULL);
     enter_step(to, now, NULL);
-    lease_move(from, lease, to, shadow);
+}
+
+static void leave_both(struct engine *from, struct engine *to)
+{
     leave_step(from);
     leave_step(to);
+}
+
+void engine_move(struct engine *from, struct lease *lease, struct engine *to, struct lease *shadow,
+                 usec now)
+{
+    enter_both(from, to, now);
+    lease_move(from, lease, to, shadow);
+    leave_both(from, to);
 }
 
 void engine_move_waiter(struct engine *from, struct lease *lease, struct engine *to,
                         struct lease *fresh, usec now)
 {
-    ASSERT(from != to);
-    enter_step(from, now, NULL);
-    enter_step(to, now, NULL);
+    enter_both(from, to, now);
     lease_go_over(from, lease, to, fresh);
-    leave_step(from);
-    leave_step(to);
+    leave_both(from, to);
 }
 
 void engine_move_announcement(struct engine *from, struct task *former, struct engine *to,
                               struct task *task, usec now)
 {
-    enter_step(from, now, NULL);
-    enter_step(to, now, NULL);
+    enter_both(from, to, now);
     tasks_go_over(from, former, to, task);
-    leave_step(from);
-    leave_step(to);
+    leave_both(from, to);
 }
 
 /* ---- views ---------------------------------------------------------------- */
