@@ -185,11 +185,21 @@ static void all_are_gone(struct child *child)
     finish(child);
 }
 
+/* When we have been stopped, what the masters and the clock say comes first: the library's turn is
+ * before the loop waits again, and then the news are still there. */
+static bool is_first_readiness(struct child *child)
+{
+    child->news_wait = !child->news_wait;
+    return child->news_wait;
+}
+
 static void on_news(struct ev_loop *loop, ev_io *watcher, int events)
 {
     struct child *child = watcher->data;
     (void)loop;
     (void)events;
+    if (is_first_readiness(child))
+        return;
     bool guarded = take_bytes(child->socket);
     int stopped_by = atomic_exchange(&child->board->stopped_by, 0);
     /* Then what the board says is all that there is to say. */
@@ -289,8 +299,6 @@ void child_end(struct child *child, int64_t kill_at)
 static void watch(struct child *child)
 {
     ev_io_init(&child->news_watcher, on_news, child->socket, EV_READ);
-    /* When we have been stopped, what the masters and the clock say comes first. */
-    ev_set_priority(&child->news_watcher, EV_MINPRI);
     child->news_watcher.data = child;
     ev_io_start(child->loop, &child->news_watcher);
     ev_child_init(&child->orphan_watcher, on_orphan, child->pid, 0);

@@ -35,6 +35,7 @@ struct child {
     struct alarm killer;
     int64_t kill_at; /* INT64_MAX: not planned */
     ev_io news_watcher;
+    bool news_wait;          /* for the library's turn */
     ev_child orphan_watcher; /* once the guardian is gone */
     ev_timer orphans_watcher;
 
