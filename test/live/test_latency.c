@@ -8,9 +8,13 @@
 
 #include <stdio.h>
 
-#define PAIRS   400
-#define FIRSTS  40
-#define WAKING  200  /* us: what it may cost more to be woken, on a busy machine */
+#define PAIRS  400
+#define FIRSTS 40
+#ifdef SANITIZED
+#define WAKING 25000 /* us: half of what it costs to wait for a master */
+#else
+#define WAKING 200 /* us: what it may cost more to be woken, on a busy machine */
+#endif
 #define OPENING 5000 /* us: the same, of new connections */
 
 static struct cluster healthy, limping;

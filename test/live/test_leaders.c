@@ -9,7 +9,7 @@
 #include "pair.h"
 
 #define MASTERS 5
-#define TTL     2000
+#define TTL     6000
 #define LONGEST REDLOCK_VALUE_MAX
 
 /* ---- an observer ---------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "user.h"
 
 #define MASTERS 5
-#define TTL     2000
+#define TTL     6000
 #define CROWD   250
 
 static struct ev_loop *loop;

@@ -11,7 +11,7 @@
 #define READERS   200
 #define MOST      10000
 #define WITHIN_MS 2000
-#define TTL       2000
+#define TTL       6000
 
 static redlock_lease_options reading(int64_t ttl_ms, int64_t wait_ms)
 {

@@ -11,7 +11,7 @@
 #include "sync_user.h"
 
 #define MASTERS 5
-#define TTL     2000
+#define TTL     6000
 #define BRIEF   200 /* ms */
 
 static redlock_campaign_options campaign(const char *value, int64_t timeout_ms)

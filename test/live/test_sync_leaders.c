@@ -9,7 +9,7 @@
 #include "sync_user.h"
 
 #define MASTERS 5
-#define TTL     3000
+#define TTL     20000
 
 static redlock_sync_lease *lead(const char *name)
 {
