@@ -29,19 +29,29 @@ redlock_code redlock_sync_run(redlock_sync *client, void (*function)(redlock *, 
     return code ? code : sync_carry_out(client, &call);
 }
 
-static void await_ready(redlock_sync *client, int64_t timeout_ms)
-{
-    struct deadline until = sync_deadline(timeout_ms);
-    while (!client->ready && !client->ended && sync_wait(&client->changed, &client->lock, &until))
-        continue;
-}
-
 /* The state of the masters at this moment. */
 struct state {
-    const redlock_sync *client;
+    redlock_sync *client;
+    bool ready; /* false: these masters have not told yet */
     redlock_code code;
     char text[1024];
 };
+
+/* False: not in time. */
+static bool await_ready(struct state *state, const struct deadline *until)
+{
+    redlock_sync *client = state->client;
+    pthread_mutex_lock(&client->lock);
+    while (!client->ready && !client->ended && sync_wait(&client->changed, &client->lock, until))
+        continue;
+    state->ready = client->ready;
+    bool misuse = redlock_code_class(client->ready_code) == REDLOCK_CLASS_MISUSE;
+    state->code = state->ready && misuse ? client->ready_code : REDLOCK_OK;
+    if (state->code)
+        snprintf(state->text, sizeof state->text, "%s", client->ready_text);
+    pthread_mutex_unlock(&client->lock);
+    return state->ready;
+}
 
 static int describe_node(const redlock_node *node, char *text, size_t size)
 {
@@ -59,6 +69,7 @@ static void look_at_loop(redlock *redlock, void *data)
 {
     struct state *state = data;
     unsigned masters = redlock_node_count(redlock), up = 0;
+    state->ready = state->client->ready;
     size_t used = 0;
     for (unsigned i = 0; i < masters; i++) {
         redlock_node node = {.size = sizeof node};
@@ -75,24 +86,27 @@ static void look_at_loop(redlock *redlock, void *data)
     state->code = up >= quorum ? REDLOCK_OK : REDLOCK_E_UNAVAILABLE;
 }
 
+/* The client may have gone over to another list since the former one was ready. */
+static redlock_code look_once_ready(struct state *state, int64_t timeout_ms)
+{
+    struct deadline until = sync_deadline(timeout_ms);
+    redlock_code code = REDLOCK_OK;
+    bool in_time;
+    do {
+        in_time = await_ready(state, &until);
+        if (!state->code)
+            code = redlock_sync_run(state->client, look_at_loop, state);
+    } while (!code && in_time && !state->ready);
+    return code ? code : state->code;
+}
+
 redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *why,
                                 size_t why_size)
 {
     struct state state = {.client = client};
     redlock_code code = timeout_ms < 0 ? REDLOCK_E_ARGUMENT : sync_check(client);
-    if (!code) {
-        pthread_mutex_lock(&client->lock);
-        await_ready(client, timeout_ms);
-        if (client->ready && redlock_code_class(client->ready_code) == REDLOCK_CLASS_MISUSE) {
-            code = client->ready_code;
-            snprintf(state.text, sizeof state.text, "%s", client->ready_text);
-        }
-        pthread_mutex_unlock(&client->lock);
-    }
     if (!code)
-        code = redlock_sync_run(client, look_at_loop, &state);
-    if (!code)
-        code = state.code;
+        code = look_once_ready(&state, timeout_ms);
     if (why && why_size)
         snprintf(why, why_size, "%s", state.text[0] ? state.text : sync_why_not(client, code));
     return code;
