@@ -5,28 +5,28 @@
 /* Takes all before `end` off the front, or the rest of the text, and `end`. */
 static void take_until(struct slice *text, char end, struct slice *word)
 {
-    const char *bytes = text->bytes; /* in registers: a byte may be part of any slice */
-    size_t most = text->length, length = 0;
-    while (length < most && bytes[length] != end)
-        length++;
-    size_t taken = length + (length < most);
-    *word = (struct slice){bytes, length};
-    *text = (struct slice){taken ? bytes + taken : bytes, most - taken}; /* no offset of NULL */
+    const char *found = text->length ? memchr(text->bytes, end, text->length) : NULL;
+    size_t length = found ? (size_t)(found - text->bytes) : text->length;
+    size_t taken = length + (found != NULL);
+    *word = (struct slice){text->bytes, length};
+    *text = (struct slice){taken ? text->bytes + taken : text->bytes, text->length - taken};
 }
 
+/* Takes the first word of the line, which is to be one. */
 static bool take_number(struct slice *line, int64_t least, int64_t most, int64_t *number)
 {
-    struct slice word;
-    take_until(line, ' ', &word);
-    bool negative = word.length && word.bytes[0] == '-';
+    const char *bytes = line->bytes;
+    bool negative = line->length && bytes[0] == '-', is_number = true;
+    size_t at = negative, end = line->length;
     int64_t value = 0;
-    for (size_t i = negative; i < word.length; i++) {
-        if (word.bytes[i] < '0' || word.bytes[i] > '9' || value > NUMBER_MOST)
-            return false;
-        value = value * 10 + (word.bytes[i] - '0');
+    for (; at < end && bytes[at] != ' '; at++) {
+        is_number = is_number && bytes[at] >= '0' && bytes[at] <= '9' && value <= NUMBER_MOST;
+        value = is_number ? value * 10 + (bytes[at] - '0') : value;
     }
+    size_t taken = at + (at < end);
+    *line = (struct slice){taken ? bytes + taken : bytes, end - taken};
     *number = negative ? -value : value;
-    return word.length > negative && *number >= least && *number <= most;
+    return is_number && at > negative && *number >= least && *number <= most;
 }
 
 static bool take_count(struct slice *line, int64_t most, unsigned *count)

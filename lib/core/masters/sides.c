@@ -68,10 +68,9 @@ bool sides_share_database(struct slice a, struct slice b)
 
 static bool may_be_same(const struct server *a, const struct server *b)
 {
-    if (!sides_share_database(a->address, b->address))
-        return false;
-    return !a->is_heard || !b->is_heard || slices_are_same(a->address, b->address) ||
-           slices_are_same(a->run_id, b->run_id) || !lived_together(a, b);
+    bool are_two = a->is_heard && b->is_heard && !slices_are_same(a->address, b->address) &&
+                   !slices_are_same(a->run_id, b->run_id) && lived_together(a, b);
+    return !are_two && sides_share_database(a->address, b->address);
 }
 
 struct side side_of_ours(const struct engine *e, bool foresees)
