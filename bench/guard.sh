@@ -51,11 +51,11 @@ each() {
         awk -v a="$few" -v b="$many" -v n="$(($4 - $3))" 'BEGIN { printf "%.2f", (b - a) / n }'
 }
 
-# growth SCENARIO FEW MANY LIMIT: instructions of MANY divided by those of FEW, in the best of four tries.
+# growth SCENARIO FEW MANY LIMIT: instructions of MANY divided by those of FEW, in the best of eight tries.
 # How replies fall together makes a sixth of them.
 growth() {
     local none few many times
-    for _ in {1..4}; do
+    for _ in {1..8}; do
         none=$(of_many "$1" 1) && few=$(of_many "$1" "$2") && many=$(of_many "$1" "$3") ||
             { echo "FAILED: could not count $1"; failed=1; return; }
         times=$(awk -v a="$none" -v b="$few" -v c="$many" 'BEGIN { printf "%.2f", (c - a) / (b - a) }')
