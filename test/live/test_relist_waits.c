@@ -239,11 +239,26 @@ static void assert_answered(struct call *call, struct user *user, redlock_code c
     redlock_latch_free(call->latch);
 }
 
+/* A count puts it on masters that lack it. */
+static bool is_on_all(void)
+{
+    ask(&more, &former, redlock_latch_count, 0);
+    assert_answered(&more, &former, REDLOCK_OK);
+    return cluster_answering(&scene.cluster, 1, "EXISTS redlock:latch:l") == MASTERS;
+}
+
+/* On all masters, of which some are killed next.  A late one may lack it. */
+static void make(int64_t arrivals)
+{
+    ask(&made, &former, redlock_latch_create, arrivals);
+    assert_answered(&made, &former, REDLOCK_OK);
+    AWAIT(&former, is_on_all());
+}
+
 SCENE(test_an_await_goes_over, .masters = MASTERS)
 {
     relisted_begin();
-    ask(&made, &former, redlock_latch_create, 1);
-    assert_answered(&made, &former, REDLOCK_OK);
+    make(1);
     ask(&waits, &former, redlock_latch_await, 0);
     AWAIT(&former, user_is_quiet(&former));
     relisted_ask();
@@ -262,8 +277,7 @@ SCENE(test_an_await_goes_over, .masters = MASTERS)
 SCENE(test_an_arrival_goes_over, .masters = MASTERS)
 {
     relisted_begin();
-    ask(&made, &former, redlock_latch_create, 2);
-    assert_answered(&made, &former, REDLOCK_OK);
+    make(2);
     relisted_kill_former();
     ask(&waits, &former, redlock_latch_arrive, 0);
     AWAIT(&former, cluster_count(&scene.cluster, 5, "ZCOUNT redlock:latch:l -inf +inf") > 0);
