@@ -28,7 +28,8 @@ foreach(page IN LISTS REDLOCK_MANUAL_PAGES)
   string(REGEX MATCH "[0-9]$" section ${page})
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/include/redlock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/redlock.h ${PROJECT_SOURCE_DIR}/include/redlock.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/redlock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 

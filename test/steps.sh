@@ -40,7 +40,7 @@ run_tests() {
 }
 
 check_format() {
-    git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+    git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format --dry-run -Werror
 }
 
 # The analyzer goes through a file once for each way in which the build has it: here that is one.  It leaves a

@@ -99,15 +99,19 @@ test_headers() {
         for standard in 11 14 17 20 2b; do
             in_language "$compiler" c++ "-std=c++$standard"
         done
+        for standard in 17 20 2b; do
+            in_language "$compiler" c++ "-std=c++$standard" redlock.hpp
+        done
     done
 }
 
-# in_language COMPILER LANGUAGE STANDARD
+# in_language COMPILER LANGUAGE STANDARD [HEADER]; without one, all headers of C.
 in_language() {
-    local header
-    for header in redlock.h redlock/{leases,look,nodes,recipes,sync}.h; do
-        printf '#include <%s>\n' "$header" |
-            "$1" -x "$2" "$3" "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only - || die "<$header>: $1 $3"
+    local header how=("$1" -x "$2" "$3" "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only -)
+    shift 3
+    (($#)) || set -- redlock.h redlock/{leases,look,nodes,recipes,sync}.h
+    for header; do
+        printf '#include <%s>\n' "$header" | "${how[@]}" || die "<$header>: ${how[*]:0:4}"
     done
 }
 
