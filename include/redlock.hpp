@@ -572,7 +572,9 @@ class loop_client
 };
 
 /* One lease of a loop.  It stays where it is, since the library calls it back: make it a member, or
- * a variable of the coroutine.  It may be asked for again once it has ended. */
+ * a variable of the coroutine.  It may be asked for again once it has ended.  It is destroyed, or
+ * asked of another client, before its client is: the lease of a client that is gone is no handle.
+ */
 class loop_lease
 {
   public:
