@@ -17,7 +17,8 @@ want=$(hash_of "$simulator")
 [[ $want =~ ^[0-9a-f]{16}$ ]]
 sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c
     "$source"/lib/io/{address,nodes_file,tls_terms,tls_none}.c "$source"/lib/settings/*.c)
-for file in "$source"/lib/client/*.c "$source"/test/sim/*.c; do
+for file in "$source"/lib/client/*.c "$source"/test/sim/*.c \
+    "$source"/testing/model/model_*.c; do
     case $file in
         */differential.c | */real.c | */*_check.c | */asserts.c) ;;
         */client/loop.c | */client/process.c | */client/memory.c) ;;
@@ -30,7 +31,7 @@ compiler=clang
 command -v clang >/dev/null || compiler=gcc
 "$compiler" -std=gnu11 -O0 -include "$source/test/sim/turns.h" -I"$source/include" \
     -I"$source/lib/client" -I"$source/lib/settings" -I"$source/lib/io" -I"$source/lib/wire" \
-    -I"$source/lib/core" \
+    -I"$source/lib/core" -I"$source/testing/model" -I"$source/test/sim" \
     -o "$scratch/sim" "${sources[@]}" "${sodium[@]}"
 got=$(hash_of "$scratch/sim")
 printf '%s -O0: %s\n' "$compiler" "$got"

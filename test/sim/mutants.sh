@@ -24,7 +24,7 @@ mutant() {
 }
 edit() { edits+=("$last" "$1" "$2" "$3" "${4:-}"); }
 # flaw FIELD: a rule that the modelled master keeps.
-flaw() { edit test/sim/model_master.c "model_flaws.$1" true everywhere; }
+flaw() { edit testing/model/model_master.c "model_flaws.$1" true everywhere; }
 . "$root/test/sim/mutants.table"
 
 fail() {

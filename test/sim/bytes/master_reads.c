@@ -4,13 +4,87 @@
  */
 #include <string.h>
 
+#include "client_rules.h"
 #include "command_reader.h"
 #include "peer.h"
 #include "subscription.h"
 
+/* ---- what the words of a client mean: all must be as its options have them ---------------- */
+
+static bool is_word(struct slice word, const char *text)
+{
+    return slices_are_same(word, slice_of(text));
+}
+
+static unsigned name_meant(void *owner, struct slice key)
+{
+    return check_name(owner, key);
+}
+
+static uint32_t token_meant(void *owner, struct slice token)
+{
+    struct shell *s = owner;
+    return world_token(s->world, token.bytes, token.length);
+}
+
+/* Values are numbers here. */
+static uint32_t value_meant(void *owner, struct slice value)
+{
+    (void)owner;
+    uint32_t number = 0;
+    for (size_t i = 0; i < value.length; i++)
+        number = number * 10 + (uint32_t)(value.bytes[i] - '0');
+    return number;
+}
+
+static uint32_t channel_meant(void *owner, struct slice channel)
+{
+    const struct shell *s = owner;
+    return is_word(channel, s->client->engine->config.channel) ? s->channel : 0;
+}
+
+static bool is_login_meant(void *owner, struct slice user, struct slice password)
+{
+    (void)owner;
+    return is_word(user, "ann") && is_word(password, "secret");
+}
+
+static bool is_database_meant(void *owner, struct slice number)
+{
+    (void)owner;
+    return is_word(number, "2");
+}
+
+/* Key, what is said, channel, label, five numbers; each address with a process. */
+static bool agrees_as_meant(void *owner, const struct words *words, unsigned at)
+{
+    const struct shell *s = owner;
+    const struct engine_config *config = &s->client->engine->config;
+    const struct slice *word = &words->each[at];
+    bool good = words->count == at + 10 + 2 * config->masters && is_word(word[0], "1") &&
+                is_word(word[3], config->channel) && is_word(word[4], config->label);
+    for (unsigned i = 0; good && i < config->masters; i++)
+        good = is_word(word[10 + 2 * i], config->addresses[i]);
+    return good;
+}
+
+static struct dictionary dictionary_of(struct shell *s)
+{
+    return (struct dictionary){.owner = s,
+                               .name = name_meant,
+                               .token = token_meant,
+                               .value = value_meant,
+                               .channel = channel_meant,
+                               .is_login = is_login_meant,
+                               .is_database = is_database_meant,
+                               .agree = agrees_as_meant};
+}
+
+/* ---- the commands ---------------------------------------------------------------------------- */
+
 static bool same_names(const struct model_call *a, const struct model_call *b)
 {
-    return a->count == b->count && memcmp(a->names, b->names, a->count) == 0;
+    return a->count == b->count && memcmp(a->names, b->names, a->count * sizeof *a->names) == 0;
 }
 
 static bool same_terms(const struct quarantine_terms *a, const struct quarantine_terms *b)
@@ -157,7 +231,8 @@ static void take(struct peer *peer, const struct words *words)
 {
     struct asked asked;
     struct greeting *greeting = &peer->greeting;
-    command_read(peer->shell, words, &asked);
+    struct dictionary dictionary = dictionary_of(peer->shell);
+    command_read(&dictionary, words, &asked);
     bool fits = peer->subscribed;
     switch (asked.asks) {
     case ASKS_NONSENSE:

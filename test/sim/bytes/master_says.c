@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer_writer.h"
+#include "exchange.h"
 #include "malformed.h"
+#include "message_writer.h"
 #include "peer.h"
 #include "subscription.h"
 #include "trace.h"
@@ -51,7 +52,7 @@ static void write_first(struct peer *peer, struct buffer *to, struct message *me
         write_refused_login(to, &peer->said_first);
     else
         write_login(to, &peer->said_first, peer_conn(peer)->id);
-    answer_write(to, peer->shell->world, message);
+    message_write(to, peer->shell->world, message);
     if (refuses)
         message->answer.error = wrong_password;
 }
@@ -136,12 +137,12 @@ static void say(struct peer *peer, struct buffer *said, usec at)
 static void say_answer(struct peer *peer, struct message *message)
 {
     struct buffer said = {0};
-    answer_settle(message, &peer->in.chance);
+    message_settle(message, &peer->in.chance);
     bool loads = message->call.kind == REQUEST_HELLO && message->call.whole;
     if (message->login || loads)
         write_first(peer, &said, message);
     else
-        answer_write(&said, peer->shell->world, message);
+        message_write(&said, peer->shell->world, message);
     size_t before = peer->in.said, length = said.length;
     say(peer, &said, message->at);
     while (message) {
@@ -174,12 +175,30 @@ static void note(struct peer *peer, const struct heard *heard, size_t until)
     peer->last = said;
 }
 
+static void write_info(struct buffer *to, uint64_t run_id)
+{
+    char text[RUN_ID_TEXT];
+    exchange_spell_run_id(text, run_id);
+    answer_write_info(to, text);
+}
+
+static void write_push(struct buffer *to, const struct peer *peer, const char *channel,
+                       const struct heard *heard)
+{
+    const char *token = peer->shell->world->tokens[heard->token].text;
+    struct push push = {
+        .token = slice_of(token), .clock = heard->clock, .free_slot = heard->free_slot};
+    if (heard->says)
+        exchange_spell_push(peer->shell, heard, &push);
+    answer_write_push(to, channel, &push);
+}
+
 static void write_heard(struct peer *peer, struct buffer *to, const struct heard *heard)
 {
     const char *channel = peer->shell->client->engine->config.channel;
     if (heard->kind == EVENT_SUBSCRIBED) {
         write_login(to, &peer->said_first, 0);
-        answer_write_info(to, heard->run_id);
+        write_info(to, heard->run_id);
         answer_write_array(to, 3);
         answer_write_text(to, "subscribe");
         answer_write_text(to, channel);
@@ -189,7 +208,7 @@ static void write_heard(struct peer *peer, struct buffer *to, const struct heard
         answer_write_text(to, "pong");
         answer_write_text(to, "");
     } else {
-        answer_write_push(to, peer->shell, channel, heard);
+        write_push(to, peer, channel, heard);
     }
 }
 
@@ -207,7 +226,7 @@ static void say_bad(struct peer *peer, struct buffer *said, const char *what, us
 static void say_to_another(struct peer *peer, const struct heard *heard)
 {
     struct buffer said = {0};
-    answer_write_push(&said, peer->shell, "redlock:another", heard);
+    write_push(&said, peer, "redlock:another", heard);
     say_bad(peer, &said, "what is for another channel", heard->at);
 }
 
@@ -216,7 +235,7 @@ static void refuse_subscription(struct peer *peer, const struct heard *heard)
 {
     struct buffer said = {0};
     write_login(&said, &peer->said_first, 0);
-    answer_write_info(&said, heard->run_id);
+    write_info(&said, heard->run_id);
     answer_write_error(&said, "NOPERM this user has no permissions to access one of the channels");
     say_bad(peer, &said, "no", heard->at);
 }

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_rules.h"
-#include "exchange.h"
 #include "scripts.h"
 
 /* ---- RESP --------------------------------------------------------------------------- */
@@ -67,7 +65,7 @@ static bool is(struct slice word, const char *text)
 
 /* The words of a command from the `at`-th on; it is `bad` once one is not what it must be. */
 struct reading {
-    struct shell *shell;
+    const struct dictionary *means;
     const struct words *words;
     unsigned at;
     bool bad;
@@ -106,18 +104,29 @@ static bool flag(struct reading *it)
     return is(word, "1");
 }
 
-static uint8_t name(struct reading *it)
+static model_name name(struct reading *it)
 {
-    uint8_t name = check_name(it->shell, next(it));
+    unsigned name = it->means->name(it->means->owner, next(it));
     it->bad |= name >= MODEL_KEYS;
-    return name;
+    return it->bad ? 0 : (model_name)name;
 }
 
 static uint32_t token(struct reading *it)
 {
     struct slice word = next(it);
-    it->bad |= word.length == 0 || word.length > TOKEN_TEXT;
-    return it->bad ? 0 : world_token(it->shell->world, word.bytes, word.length);
+    it->bad |= word.length == 0 || word.length > TOKEN_MAX;
+    return it->bad ? 0 : it->means->token(it->means->owner, word);
+}
+
+/* Of a client that does not listen it is "". */
+static uint32_t channel(struct reading *it, bool may_be_none)
+{
+    struct slice word = next(it);
+    if (may_be_none && !word.length)
+        return 0;
+    uint32_t channel = it->means->channel(it->means->owner, word);
+    it->bad |= !channel;
+    return channel;
 }
 
 /* ---- scripts -------------------------------------------------------------------------- */
@@ -168,10 +177,8 @@ static void read_rest(struct reading *it, struct model_call *call)
         call->heal = flag(it);
         call->not_after = number(it);
     }
-    if (kind == REQUEST_QUEUE) {
-        must_be(it, it->shell->client->engine->config.channel);
-        call->channel = it->shell->channel;
-    }
+    if (kind == REQUEST_QUEUE)
+        call->channel = channel(it, false);
 }
 
 /* A letter for each name. */
@@ -181,7 +188,7 @@ static void read_modes(struct reading *it, struct model_call *call)
     it->bad |= word.length != call->count;
     for (unsigned i = 0; i < call->count && !it->bad; i++) {
         it->bad |= word.bytes[i] != 's' && word.bytes[i] != 'x';
-        call->modes |= (uint8_t)((word.bytes[i] == 's') << i);
+        call->modes |= (model_modes)((model_modes)(word.bytes[i] == 's') << i);
     }
     it->bad |= call->modes == 0;
 }
@@ -209,19 +216,9 @@ static void read_hello(struct reading *it, struct asked *asked)
 
 static void read_agree(struct reading *it, struct asked *asked)
 {
-    const struct engine_config *config = &it->shell->client->engine->config;
     asked->count = 1;
-    must_be(it, "1");
-    next(it);
-    number(it);
-    must_be(it, config->channel);
-    must_be(it, config->label);
-    for (unsigned i = 0; i < 5; i++)
-        number(it);
-    for (unsigned i = 0; i < config->masters; i++) {
-        must_be(it, config->addresses[i]);
-        next(it);
-    }
+    it->bad |= !it->means->agree(it->means->owner, it->words, it->at);
+    it->at = it->words->count;
 }
 
 static unsigned key_count(struct reading *it, enum request_kind kind, unsigned most)
@@ -240,25 +237,30 @@ static void read_barrier(struct reading *it, struct model_call *call)
     call->ttl_ms = number(it);
     call->kept_ms = number(it);
     call->passed = flag(it);
-    must_be(it, it->shell->client->engine->config.channel);
-    call->channel = it->shell->channel;
+    call->channel = channel(it, false);
 }
 
 static void read_arrived(struct reading *it, struct model_call *call)
 {
     struct slice lines = next(it);
-    it->bad |= !exchange_read_arrived(it->shell->world, call, lines.bytes, lines.length);
+    const char *at = lines.bytes, *end = at + lines.length;
+    for (unsigned i = 0; at < end && i < MODEL_ARRIVALS; i++) {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        size_t one = (size_t)((line ? line : end) - at);
+        call->arrived[i] = it->means->token(it->means->owner, (struct slice){at, one});
+        at += one + 1;
+    }
+    it->bad |= at < end;
 }
 
 static void read_tally(struct reading *it, struct model_call *call)
 {
     struct slice id = next(it);
     if (id.length)
-        call->value = world_token(it->shell->world, id.bytes, id.length);
+        call->value = it->means->token(it->means->owner, id);
     read_arrived(it, call);
     call->open = flag(it);
-    if (next(it).length)
-        call->channel = it->shell->channel;
+    call->channel = channel(it, true);
     call->ttl_ms = number(it);
 }
 
@@ -266,6 +268,7 @@ static void read_mend(struct reading *it, struct model_call *call)
 {
     struct slice run = next(it);
     char text[20] = "";
+    it->bad |= run.length >= sizeof text;
     memcpy(text, run.bytes, run.length < sizeof text ? run.length : 0);
     call->run = strtoull(text, NULL, 16);
     call->parties = (unsigned)number(it);
@@ -274,17 +277,28 @@ static void read_mend(struct reading *it, struct model_call *call)
     read_arrived(it, call);
 }
 
-/* Values are numbers here; no client only looks. */
+static void read_survey(struct reading *it, struct asked *asked)
+{
+    asked->word = next(it);
+    number(it); /* where the last one ended: at the end, as each tells all */
+    number(it);
+    flag(it);
+}
+
 static void read_task(struct reading *it, struct asked *asked)
 {
     struct model_call *call = &asked->calls[0];
     asked->count = 1;
     must_be(it, "1");
+    if (call->kind == REQUEST_SURVEY) {
+        read_survey(it, asked);
+        return;
+    }
     call->count = 1;
     call->names[0] = name(it);
+    it->bad |= model_is_slot(call->names[0]);
     if (call->kind == REQUEST_OBSERVE) {
-        must_be(it, it->shell->client->engine->config.channel);
-        call->channel = it->shell->channel;
+        call->channel = channel(it, true);
         call->ttl_ms = number(it);
         return;
     }
@@ -310,8 +324,15 @@ static void read_task(struct reading *it, struct asked *asked)
     call->fence = number(it);
     if (call->kind == REQUEST_ANNOUNCE) {
         call->number = number(it);
-        call->said = (uint32_t)number(it);
+        call->said = it->means->value(it->means->owner, next(it));
     }
+}
+
+static void read_permits(struct reading *it, struct model_call *call)
+{
+    int64_t permits = number(it);
+    it->bad |= permits < 1 || permits > MODEL_PERMITS;
+    call->permits = it->bad ? 1 : (unsigned)permits;
 }
 
 static void read_one(struct reading *it, const struct script *script, struct asked *asked)
@@ -322,6 +343,8 @@ static void read_one(struct reading *it, const struct script *script, struct ask
     call->count = (uint8_t)key_count(it, call->kind, MODEL_NAMES);
     for (unsigned i = 0; i < call->count; i++)
         call->names[i] = name(it);
+    for (unsigned i = 1; i < call->count; i++)
+        it->bad |= model_is_slot(call->names[i]);
     if (request_has_clock(call->kind))
         must_be(it, "redlock:clock");
     if (request_carries_token(call->kind))
@@ -332,7 +355,9 @@ static void read_one(struct reading *it, const struct script *script, struct ask
     if (call->kind == REQUEST_RELEASE && it->at < it->words->count)
         call->ttl_ms = number(it);
     if (script->slot && request_takes(call->kind))
-        call->permits = (unsigned)number(it);
+        read_permits(it, call);
+    if (call->kind == REQUEST_PEEK && it->at < it->words->count)
+        call->tokens_told = (unsigned)number(it);
     it->bad |= call->count &&
                script->slot != (model_is_slot(call->names[0]) && request_has_slot(call->kind));
     bool more = call->kind == REQUEST_QUEUE && it->at < it->words->count;
@@ -383,7 +408,7 @@ static void read_each(struct reading *it, const struct script *script, struct as
         asked->calls[i].value = token(it);
         read_rest(it, &asked->calls[i]);
         if (script->slot && like.kind == REQUEST_GRANT)
-            asked->calls[i].permits = (unsigned)number(it);
+            read_permits(it, &asked->calls[i]);
     }
     if (asked->count == 1 && like.kind == REQUEST_RELEASE && it->at < it->words->count)
         asked->calls[0].ttl_ms = number(it);
@@ -453,14 +478,15 @@ static void read_load(struct reading *it, struct asked *asked)
 
 static void read_auth(struct reading *it, struct asked *asked)
 {
-    must_be(it, "ann");
-    must_be(it, "secret");
+    struct slice user = next(it), password = next(it);
+    it->bad |= !it->means->is_login(it->means->owner, user, password);
     asked->asks = ASKS_LOGIN;
 }
 
-void command_read(struct shell *shell, const struct words *words, struct asked *asked)
+void command_read(const struct dictionary *dictionary, const struct words *words,
+                  struct asked *asked)
 {
-    struct reading it = {.shell = shell, .words = words};
+    struct reading it = {.means = dictionary, .words = words};
     struct slice command = next(&it);
     asked->asks = ASKS_NONSENSE;
     asked->count = 0;
@@ -473,7 +499,7 @@ void command_read(struct shell *shell, const struct words *words, struct asked *
     } else if (is(command, "AUTH")) {
         read_auth(&it, asked);
     } else if (is(command, "SELECT")) {
-        must_be(&it, "2");
+        it.bad |= !dictionary->is_database(dictionary->owner, next(&it));
         asked->asks = ASKS_DATABASE;
     } else if (is(command, "SCRIPT")) {
         read_load(&it, asked);

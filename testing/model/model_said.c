@@ -22,7 +22,7 @@ void model_tell(struct model_master *master, usec wall, unsigned name,
         if (!observer->channel || observer->name != name || observer->expires_ms <= wall / 1000)
             continue;
         answer->pushes[answer->push_count++] = (struct model_push){.channel = observer->channel,
-                                                                   .names = {(uint8_t)name},
+                                                                   .names = {(model_name)name},
                                                                    .free_slot = -1,
                                                                    .says = true,
                                                                    .said = *said,

@@ -112,7 +112,7 @@ static void share(struct model_master *master, usec wall, unsigned name, uint32_
         forget_readers(master, name, INT64_MAX);
     struct model_reader *reader = find_reader(master, name, value);
     if (!reader && (reader = make_reader(master, wall)))
-        *reader = (struct model_reader){value, (uint8_t)name, 0};
+        *reader = (struct model_reader){value, (model_name)name, 0};
     if (reader)
         reader->expires_ms = larger(reader->expires_ms, expires_ms);
     if (is_new || model_flaws.marker_of_last)
@@ -848,7 +848,7 @@ static enum answer raise_clock(struct model_master *master, usec wall,
 static bool tells_of_slots(struct model_master *master, usec wall, unsigned name,
                            struct model_answer *answer)
 {
-    unsigned permits = name < MODEL_NAMES ? known_permits(master, wall, name) : 0;
+    unsigned permits = name < MODEL_OF_SLOTS ? known_permits(master, wall, name) : 0;
     int64_t left = -2;
     unsigned held = 0;
     for (unsigned slot = permits; slot-- > 0;) {

@@ -1,8 +1,8 @@
 /*
  * model_tasks.h - what tasks ask of a modelled master.
  */
-#ifndef SIM_MODEL_TASKS_H
-#define SIM_MODEL_TASKS_H
+#ifndef TESTING_MODEL_TASKS_H
+#define TESTING_MODEL_TASKS_H
 
 #include "model_master.h"
 

@@ -3,22 +3,50 @@
  * expiry, the hash redlock:clock, the scripts.
  *
  * Written from lib/wire/scripts and checked against a real server, reply for reply and key for key,
- * by differential.c.  Names and values are small numbers here; the users of the model give them
- * their spelling.
+ * by test/sim/differential.c.  Names and values are small numbers here; the users of the model give
+ * them their spelling: the simulator, and the test double, which has room for more (MODEL_LARGE).
  */
-#ifndef SIM_MODEL_MASTER_H
-#define SIM_MODEL_MASTER_H
+#ifndef TESTING_MODEL_MASTER_H
+#define TESTING_MODEL_MASTER_H
 
 #include "ground/event.h"
 
-#define MODEL_NAMES     6                /* of one request */
+#ifdef MODEL_LARGE
+#define MODEL_NAMES     64             /* of one request */
+#define MODEL_SLOTS_AT  256            /* all names are below */
+#define MODEL_OF_SLOTS  MODEL_SLOTS_AT /* those that may have permits, barriers, latches */
+#define MODEL_PERMITS   32
+#define MODEL_WAITERS   256
+#define MODEL_READERS   256
+#define MODEL_MARKS     256
+#define MODEL_OBSERVERS 128
+#define MODEL_BARRIERS  64
+#define MODEL_PARTIES   64
+#define MODEL_ARRIVALS  64
+typedef uint16_t model_name;
+typedef uint64_t model_modes;
+#else
+#define MODEL_NAMES     6
+#define MODEL_SLOTS_AT  106
+#define MODEL_OF_SLOTS  MODEL_NAMES
+#define MODEL_PERMITS   8
+#define MODEL_WAITERS   64
+#define MODEL_READERS   96
+#define MODEL_MARKS     64
+#define MODEL_OBSERVERS 48
+#define MODEL_BARRIERS  24
+#define MODEL_PARTIES   12
+#define MODEL_ARRIVALS  12
+typedef uint8_t model_name;
+typedef uint8_t model_modes;
+#endif
+
 #define MODEL_MARK      (UINT32_MAX - 1) /* the value of a name that is shared */
 #define MODEL_SLOTS_OUT (UINT32_MAX - 2) /* told as that of a name with slots that are held */
 
 /* Slot j of a name is the name model_slot(name, j); of these there are no slots. */
-#define MODEL_PERMITS  8
-#define MODEL_SLOTS_AT 106
-#define MODEL_KEYS     (MODEL_SLOTS_AT + MODEL_NAMES * MODEL_PERMITS)
+#define MODEL_PUSHES (MODEL_WAITERS + MODEL_OBSERVERS)
+#define MODEL_KEYS   (MODEL_SLOTS_AT + MODEL_OF_SLOTS * MODEL_PERMITS)
 static inline unsigned model_slot(unsigned name, unsigned slot)
 {
     return MODEL_SLOTS_AT + name * MODEL_PERMITS + slot;
@@ -48,28 +76,26 @@ struct model_clock {
 };
 
 /* The queue; ordered by ticket, then by value. */
-#define MODEL_WAITERS 64
 struct model_waiter {
     uint32_t value; /* the token; 0: none */
     uint32_t channel;
     uint32_t arrival; /* for a mutant */
     int64_t ticket;
     int64_t expires_ms;
-    uint8_t count, names[MODEL_NAMES];
-    uint8_t modes; /* a bit for each of its names: shared */
+    uint8_t count;
+    model_name names[MODEL_NAMES];
+    model_modes modes; /* a bit for each of its names: shared */
 };
 
 /* A reader of a name, and until when; only while the name has the marker. */
-#define MODEL_READERS 96
 struct model_reader {
     uint32_t value; /* the token; 0: nobody */
-    uint8_t name;
+    model_name name;
     int64_t expires_ms;
 };
 
 /* A token that was given back by another process than took it: no renewal heals it, and nobody
  * takes its lease over. */
-#define MODEL_MARKS 64
 struct model_mark {
     uint32_t value; /* 0: none */
     int64_t expires_ms;
@@ -85,22 +111,19 @@ struct model_said {
 };
 
 /* Channels that hear when that changes. */
-#define MODEL_OBSERVERS 48
 struct model_observer {
     uint32_t channel; /* 0: nobody */
-    uint8_t name;
+    model_name name;
     int64_t expires_ms;
 };
 
 /* One generation of a name. */
-#define MODEL_BARRIERS 24
-#define MODEL_PARTIES  12
 struct model_party {
     uint32_t value; /* the token; 0: none */
     int64_t expires_ms;
 };
 struct model_barrier {
-    uint8_t name;
+    model_name name;
     int64_t generation;
     unsigned of; /* parties; 0: there is no such barrier */
     bool open, passed;
@@ -116,7 +139,6 @@ struct model_passed {
 };
 
 /* Of a name. */
-#define MODEL_ARRIVALS 12
 struct model_latch {
     uint32_t id; /* 0: there is none */
     unsigned of; /* arrivals */
@@ -193,12 +215,12 @@ struct model_data {
     struct model_reader readers[MODEL_READERS];
     unsigned readers_used;
     struct model_mark marks[MODEL_MARKS];
-    struct model_number permits[MODEL_NAMES];
+    struct model_number permits[MODEL_OF_SLOTS];
     struct model_said said[MODEL_SLOTS_AT];
     struct model_observer observers[MODEL_OBSERVERS];
     struct model_barrier barriers[MODEL_BARRIERS];
-    struct model_passed passed[MODEL_NAMES];
-    struct model_latch latches[MODEL_NAMES];
+    struct model_passed passed[MODEL_OF_SLOTS];
+    struct model_latch latches[MODEL_OF_SLOTS];
     struct model_list lists[MODEL_LISTS];
     struct model_end ends[MODEL_ENDS];
     int64_t places; /* that lists were given */
@@ -222,11 +244,11 @@ struct model_call {
     bool each;     /* one of several that share a command, and so a script */
     bool plain;    /* RELEASE by another library: it only deletes */
     uint8_t count;
-    uint8_t names[MODEL_NAMES]; /* in the order of the request */
-    uint8_t modes;              /* a bit for each of these: shared */
-    uint32_t value;             /* the token */
-    unsigned permits;           /* GRANT, QUEUE of a slot: how many the name is said to have */
-    int64_t ttl_ms;             /* RELEASE: how long no renewal heals; 0: it is not marked */
+    model_name names[MODEL_NAMES]; /* in the order of the request */
+    model_modes modes;             /* a bit for each of these: shared */
+    uint32_t value;                /* the token */
+    unsigned permits;              /* GRANT, QUEUE of a slot: how many the name is said to have */
+    int64_t ttl_ms;                /* RELEASE: how long no renewal heals; 0: it is not marked */
     usec not_after;
     usec proposal;               /* GRANT, UPGRADE */
     usec fence;                  /* RAISE; ANNOUNCE, UNSAY: the term */
@@ -234,6 +256,7 @@ struct model_call {
     uint32_t said;               /* ANNOUNCE: the value */
     int64_t generation, kept_ms; /* ARRIVE, DEPART */
     unsigned parties;            /* MEND: for how many arrivals */
+    unsigned tokens_told;        /* PEEK: most tokens of each list; 0: it was not said */
     bool passed;
     bool open;                        /* TALLY, MEND; not_after: when it ends */
     uint32_t arrived[MODEL_ARRIVALS]; /* TALLY: the first; 0: none, and none is further on */
@@ -248,7 +271,8 @@ struct model_call {
 struct model_push {
     uint32_t channel, value;
     usec clock;
-    uint8_t count, names[MODEL_NAMES];
+    uint8_t count;
+    model_name names[MODEL_NAMES];
     int free_slot; /* -1: the names were given; else nothing was */
     bool says;     /* what is said of the name has changed, and nothing was given */
     struct model_said said;
@@ -271,12 +295,12 @@ struct model_answer {
     usec age;   /* HELLO */
     usec clock; /* GRANT, RAISE, QUEUE, UPGRADE, HELLO */
     unsigned position;
-    struct model_said said;                  /* YES of OBSERVE */
-    unsigned parties, counted;               /* ARRIVE, DEPART */
-    int64_t latest;                          /* OVER */
-    uint32_t tokens[MODEL_PARTIES];          /* OPEN of ARRIVE, DEPART; 0: none */
-    struct model_latch latch;                /* YES, OPEN of TALLY, MEND */
-    struct model_push pushes[MODEL_WAITERS]; /* as many readers may be given one name */
+    struct model_said said;                 /* YES of OBSERVE */
+    unsigned parties, counted;              /* ARRIVE, DEPART */
+    int64_t latest;                         /* OVER */
+    uint32_t tokens[MODEL_PARTIES];         /* OPEN of ARRIVE, DEPART; 0: none */
+    struct model_latch latch;               /* YES, OPEN of TALLY, MEND */
+    struct model_push pushes[MODEL_PUSHES]; /* as many readers may be given one name */
     unsigned push_count;
     bool floods; /* a liar: each of them very often */
     int64_t max_ttl_ms, uptime_s;

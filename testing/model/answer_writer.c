@@ -2,11 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include "exchange.h"
-
-#define REFUSED_WHOLE 500 /* per mille of the errors to all of a batch */
 
 /* ---- RESP ----------------------------------------------------------------------------- */
 
@@ -17,7 +12,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct buffer *to, const c
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    buffer_append(to, text, (size_t)length);
+    buffer_append(to, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
 void answer_write_status(struct buffer *to, const char *text)
@@ -35,9 +30,17 @@ void answer_write_integer(struct buffer *to, int64_t number)
     put(to, ":%lld\r\n", (long long)number);
 }
 
+void answer_write_slice(struct buffer *to, struct slice text)
+{
+    put(to, "$%zu\r\n", text.length);
+    if (text.length)
+        buffer_append(to, text.bytes, text.length);
+    buffer_append(to, "\r\n", 2);
+}
+
 void answer_write_text(struct buffer *to, const char *text)
 {
-    put(to, "$%zu\r\n%s\r\n", strlen(text), text);
+    answer_write_slice(to, slice_of(text));
 }
 
 void answer_write_array(struct buffer *to, unsigned count)
@@ -50,7 +53,7 @@ static void put_nil(struct buffer *to)
     put(to, "$-1\r\n");
 }
 
-static void put_error(struct buffer *to, const struct model_answer *answer)
+void answer_write_refusal(struct buffer *to, const struct model_answer *answer)
 {
     static const char *const texts[] = {[ANSWER_NOSCRIPT] =
                                             "NOSCRIPT No matching script. Please use EVAL.",
@@ -66,54 +69,15 @@ static void put_time(struct buffer *to, usec time)
     answer_write_text(to, text);
 }
 
-#define RECORD_MAX (TOKEN_MAX + 128)
-
-/* ---- what can be said ------------------------------------------------------------------- */
-
-static bool is_error(enum answer answer)
+bool answer_is_error(enum answer answer)
 {
     return answer == ANSWER_ERROR || answer == ANSWER_NOSCRIPT || answer == ANSWER_NO_CLOCK;
 }
 
-static bool tells_clock(const struct model_call *call, enum answer answer)
+bool answer_tells_clock(const struct model_call *call, enum answer answer)
 {
     return call->kind == REQUEST_RAISE || call->kind == REQUEST_QUEUE ||
            (call->kind == REQUEST_GRANT && answer == ANSWER_HELD);
-}
-
-static void settle_one(const struct model_call *call, struct model_answer *answer)
-{
-    if (is_error(answer->answer))
-        return;
-    if (tells_clock(call, answer->answer) && answer->clock <= 0)
-        *answer = (struct model_answer){.answer = ANSWER_ERROR, .error = "ERR whatever"};
-    if (answer->answer == ANSWER_QUEUED && answer->remaining_ms < -2)
-        answer->remaining_ms = -2;
-}
-
-static bool all_answer(const struct message *message, enum answer answer)
-{
-    for (; message; message = message->shares)
-        if (message->answer.answer != answer)
-            return false;
-    return true;
-}
-
-/* As a server that is loading refuses a command, before any script runs. */
-static void refuse_whole(struct message *message)
-{
-    const char *error = message->answer.error;
-    for (; message; message = message->shares)
-        message->answer = (struct model_answer){.answer = ANSWER_NOSCRIPT, .error = error};
-}
-
-void answer_settle(struct message *message, struct chance *chance)
-{
-    for (struct message *each = message; each; each = each->shares)
-        settle_one(&each->call, &each->answer);
-    if (message->shares && all_answer(message, ANSWER_ERROR) &&
-        chance_permille(chance, REFUSED_WHOLE))
-        refuse_whole(message);
 }
 
 /* ---- each kind ---------------------------------------------------------------------------- */
@@ -187,7 +151,8 @@ static void put_queue(struct buffer *to, const struct model_answer *answer, bool
     }
 }
 
-static void put_peek(struct buffer *to, const struct model_answer *answer, const char *value)
+static void put_peek(struct buffer *to, const struct model_answer *answer,
+                     const struct peek_reply *spelled)
 {
     if (answer->answer == ANSWER_ABSENT) {
         put_nil(to);
@@ -196,13 +161,13 @@ static void put_peek(struct buffer *to, const struct model_answer *answer, const
     bool has_slots = answer->value == MODEL_SLOTS_OUT;
     bool is_shared = answer->value == MODEL_MARK || has_slots;
     answer_write_array(to, has_slots ? 7 : is_shared ? 6 : 4);
-    answer_write_text(to, value);
+    answer_write_slice(to, spelled->value);
     answer_write_integer(to, answer->remaining_ms);
-    answer_write_integer(to, 0);
-    answer_write_text(to, "");
+    answer_write_integer(to, spelled->waiting);
+    answer_write_slice(to, spelled->waiters);
     if (is_shared) {
         answer_write_integer(to, answer->readers);
-        answer_write_text(to, "");
+        answer_write_slice(to, spelled->readers);
     }
     if (has_slots)
         answer_write_integer(to, answer->permits);
@@ -232,27 +197,36 @@ static void put_hello(struct buffer *to, const struct hello *hello)
     answer_write_integer(to, hello->age);
 }
 
-static void spell_record(char *text, size_t size, const struct said *said)
+/* "term number token value" */
+static void put_record(struct buffer *to, const struct said *said)
 {
-    snprintf(text, size, "%lld %lld %.*s %.*s", (long long)said->term, (long long)said->number,
-             (int)said->token.length, said->token.bytes, (int)said->value.length,
-             said->value.bytes);
+    put(to, "%lld %lld ", (long long)said->term, (long long)said->number);
+    buffer_append(to, said->token.bytes, said->token.length);
+    buffer_append(to, " ", 1);
+    buffer_append(to, said->value.bytes, said->value.length);
+}
+
+static void put_buffer(struct buffer *to, struct buffer *text)
+{
+    answer_write_slice(to, (struct slice){text->data ? text->data : "", text->length});
+    to->failed |= text->failed;
+    buffer_free(text);
 }
 
 static void put_said(struct buffer *to, const struct reply *reply)
 {
-    char record[RECORD_MAX];
+    struct buffer record = {0};
     if (reply->answer == ANSWER_ABSENT) {
         put_nil(to);
         return;
     }
-    spell_record(record, sizeof record, &reply->said);
+    put_record(&record, &reply->said);
     answer_write_array(to, 2);
-    answer_write_text(to, record);
+    put_buffer(to, &record);
     answer_write_integer(to, reply->said.remaining_ms);
 }
 
-static void put_stand(struct buffer *to, const struct world *w, const struct model_answer *answer)
+static void put_stand(struct buffer *to, const struct model_answer *answer, struct slice tokens)
 {
     answer_write_array(to, 4);
     bool is_over = answer->answer == ANSWER_OVER;
@@ -266,36 +240,31 @@ static void put_stand(struct buffer *to, const struct world *w, const struct mod
     if (is_over)
         answer_write_integer(to, answer->latest);
     else
-        answer_write_text(to, exchange_spell_parties(w, answer));
+        answer_write_slice(to, tokens);
 }
 
 static void put_latch(struct buffer *to, const struct reply *reply)
 {
-    char id[TOKEN_MAX + 1];
     if (reply->answer == ANSWER_ABSENT) {
         answer_write_integer(to, 0);
         return;
     }
-    snprintf(id, sizeof id, "%.*s", (int)reply->latch.id.length, reply->latch.id.bytes);
     answer_write_array(to, 7);
     answer_write_integer(to, reply->answer == ANSWER_OPEN);
-    answer_write_text(to, id);
+    answer_write_slice(to, reply->latch.id);
     answer_write_integer(to, reply->latch.arrivals);
     answer_write_integer(to, reply->latch.ends_ms);
     answer_write_integer(to, reply->latch.remaining_ms);
     answer_write_integer(to, reply->latch.age / 1000);
-    answer_write_text(to, reply->latch.arrived.bytes);
+    answer_write_slice(to, reply->latch.arrived);
 }
 
-static void put_one(struct buffer *to, const struct world *w, const struct message *message)
+void answer_write_one(struct buffer *to, const struct model_call *call,
+                      const struct model_answer *answer, const struct reply *spelled)
 {
-    const struct model_answer *answer = &message->answer;
-    struct hello hello;
-    struct reply reply;
-    exchange_read(w, message, &(struct tag){.kind = message->call.kind}, &hello, &reply);
-    switch (message->call.kind) {
+    switch (call->kind) {
     case REQUEST_ACQUIRE:
-        put_acquire(to, &message->call, answer->answer);
+        put_acquire(to, call, answer->answer);
         break;
     case REQUEST_GRANT:
         put_grant(to, answer);
@@ -304,7 +273,7 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         put_clocked(to, outcome(answer->answer), answer->clock);
         break;
     case REQUEST_QUEUE:
-        put_queue(to, answer, reply.tag.kind == REQUEST_QUEUE && reply.queue.foreign);
+        put_queue(to, answer, spelled->queue.foreign);
         break;
     case REQUEST_RENEW:
         put_renew(to, answer);
@@ -316,16 +285,16 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         answer_write_integer(to, outcome(answer->answer));
         break;
     case REQUEST_PEEK:
-        put_peek(to, answer, reply.peek.value.bytes);
+        put_peek(to, answer, &spelled->peek);
         break;
     case REQUEST_HELLO:
     case REQUEST_ADOPT:
-        put_hello(to, &hello);
+        put_hello(to, spelled->hello);
         break;
     case REQUEST_KILL:
         answer_write_integer(to, 1);
         break;
-    case REQUEST_AGREE:
+    case REQUEST_AGREE: /* it remembers no lists here */
         answer_write_text(to, "");
         break;
     case REQUEST_ANNOUNCE:
@@ -334,17 +303,17 @@ static void put_one(struct buffer *to, const struct world *w, const struct messa
         answer_write_integer(to, outcome(answer->answer));
         break;
     case REQUEST_OBSERVE:
-        put_said(to, &reply);
+        put_said(to, spelled);
         break;
     case REQUEST_ARRIVE:
     case REQUEST_DEPART:
-        put_stand(to, w, answer);
+        put_stand(to, answer, spelled->barrier.tokens);
         break;
     case REQUEST_TALLY:
     case REQUEST_MEND:
-        put_latch(to, &reply);
+        put_latch(to, spelled);
         break;
-    case REQUEST_SURVEY: /* nobody asks */
+    case REQUEST_SURVEY: /* the model has no words for it */
         break;
     }
 }
@@ -359,14 +328,14 @@ static void put_refused_slot(struct buffer *to, const struct model_answer *answe
     answer_write_text(to, text);
 }
 
-static void put_one_of_each(struct buffer *to, const struct message *message)
+void answer_write_of_each(struct buffer *to, const struct model_call *call,
+                          const struct model_answer *answer)
 {
-    const struct model_answer *answer = &message->answer;
-    if (is_error(answer->answer))
-        put_error(to, answer);
+    if (answer_is_error(answer->answer))
+        answer_write_refusal(to, answer);
     else if (answer->answer == ANSWER_HELD && tells_of_slots(answer))
         put_refused_slot(to, answer);
-    else if (message->call.kind == REQUEST_GRANT)
+    else if (call->kind == REQUEST_GRANT)
         answer_write_integer(to, answer->answer == ANSWER_HELD ? -answer->clock : answer->clock);
     else if (answer->answer == ANSWER_LATE)
         put_time(to, answer->time);
@@ -374,58 +343,43 @@ static void put_one_of_each(struct buffer *to, const struct message *message)
         answer_write_integer(to, outcome(answer->answer));
 }
 
-void answer_write(struct buffer *to, const struct world *w, const struct message *message)
-{
-    unsigned count = 0;
-    for (const struct message *each = message; each; each = each->shares)
-        count++;
-    bool is_error_alone = count == 1 && is_error(message->answer.answer);
-    if (count == 1 && !message->call.each && !is_error_alone) {
-        put_one(to, w, message);
-    } else if (is_error_alone || all_answer(message, ANSWER_NOSCRIPT)) {
-        put_error(to, &message->answer);
-    } else {
-        answer_write_array(to, count);
-        for (const struct message *each = message; each; each = each->shares)
-            put_one_of_each(to, each);
-    }
-}
-
 /* ---- notification connections -------------------------------------------------------------- */
 
-static void spell_said(char *text, size_t size, const struct push *push)
+static void put_announcement(struct buffer *to, const struct push *push)
 {
-    char record[RECORD_MAX] = "";
+    put(to, "said %zu ", push->name.length);
+    buffer_append(to, push->name.bytes, push->name.length);
+    put(to, " %lld ", (long long)push->said.remaining_ms);
     if (push->said.term)
-        spell_record(record, sizeof record, &push->said);
-    snprintf(text, size, "said %zu %.*s %lld %s", push->name.length, (int)push->name.length,
-             push->name.bytes, (long long)push->said.remaining_ms, record);
+        put_record(to, &push->said);
 }
 
-void answer_write_push(struct buffer *to, const struct shell *s, const char *channel,
-                       const struct heard *heard)
+static void put_gift(struct buffer *to, const struct push *push)
 {
-    char text[2 * RECORD_MAX];
-    struct push push;
-    const char *token = s->world->tokens[heard->token].text;
-    if (heard->says) {
-        exchange_spell_push(s, heard, &push);
-        spell_said(text, sizeof text, &push);
-    } else if (heard->free_slot >= 0)
-        snprintf(text, sizeof text, "%s slot %d", token, heard->free_slot);
+    buffer_append(to, push->token.bytes, push->token.length);
+    if (push->free_slot >= 0)
+        put(to, " slot %d", push->free_slot);
     else
-        snprintf(text, sizeof text, "%s %lld", token, (long long)heard->clock);
+        put(to, " %lld", (long long)push->clock);
+}
+
+void answer_write_push(struct buffer *to, const char *channel, const struct push *push)
+{
+    struct buffer text = {0};
+    if (push->name.bytes)
+        put_announcement(&text, push);
+    else
+        put_gift(&text, push);
     answer_write_array(to, 3);
     answer_write_text(to, "message");
     answer_write_text(to, channel);
-    answer_write_text(to, text);
+    put_buffer(to, &text);
 }
 
-void answer_write_info(struct buffer *to, uint64_t run_id)
+void answer_write_info(struct buffer *to, const char *run_id)
 {
-    char text[RUN_ID_TEXT], info[128];
-    exchange_spell_run_id(text, run_id);
+    char info[128];
     snprintf(info, sizeof info,
-             "# Server\r\nredis_version:7.0.15\r\nrun_id:%s\r\ntcp_port:6379\r\n", text);
+             "# Server\r\nredis_version:7.0.15\r\nrun_id:%s\r\ntcp_port:6379\r\n", run_id);
     answer_write_text(to, info);
 }
