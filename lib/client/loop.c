@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "double.h"
 #include "fd_loop.h"
 #include "libev_loop.h"
 #include "parts.h"
@@ -48,13 +49,20 @@ static void on_turn(void *owner)
     loop_turn(owner);
 }
 
+static struct io_loop *make_io(redlock *client, struct ev_loop *ev_loop)
+{
+    if (double_is_virtual())
+        return double_loop_new(on_turn, client);
+    return ev_loop ? libev_loop_new(ev_loop, on_turn, client) : fd_loop_new();
+}
+
 redlock_code loop_make(redlock *client, struct ev_loop *ev_loop)
 {
-    client->io = ev_loop ? libev_loop_new(ev_loop, on_turn, client) : fd_loop_new();
-    client->shows_fd = !ev_loop;
+    client->io = make_io(client, ev_loop);
+    client->shows_fd = !ev_loop && !double_is_virtual();
     if (client->io)
         return REDLOCK_OK;
-    return ev_loop || errno == ENOMEM ? REDLOCK_E_MEMORY : REDLOCK_E_SYSTEM;
+    return !client->shows_fd || errno == ENOMEM ? REDLOCK_E_MEMORY : REDLOCK_E_SYSTEM;
 }
 
 void loop_start(redlock *client)

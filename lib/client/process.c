@@ -36,7 +36,8 @@ static redlock_code may_turn(redlock *client)
     if (!client_is_usable(client))
         return REDLOCK_E_FORKED;
     if (!client->shows_fd)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "the client runs on a loop of libev");
+        return client_fail(client, REDLOCK_E_ARGUMENT,
+                           "the client runs on a loop of libev, or in virtual time");
     assert(!fd_loop_is_elsewhere(client->io));
     if (fd_loop_is_elsewhere(client->io))
         return REDLOCK_E_STATE; /* and no sentence: the other thread may read one */

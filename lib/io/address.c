@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <sys/un.h>
 
+#include "double.h"
 #include "tls.h"
 
 #define PORT_DEFAULT    6379
@@ -351,6 +352,26 @@ static bool has_scheme(struct text text, const char *scheme)
     return length_of_text(text) >= length && strncasecmp(text.start, scheme, length) == 0;
 }
 
+/* ---- Masters inside this process ---- */
+
+static bool parse_inside(const struct entry *entry, int max, int *masters)
+{
+    int most = (int)double_masters() < max ? (int)double_masters() : max;
+    struct text number = {after_scheme(entry->text), entry->text.end};
+    if (!double_masters())
+        return complain(entry, "masters inside the process are for tests: link libredlock-testing "
+                               "in the place of libredlock (testing.md)");
+    if (!parse_number(number, 1, most, masters))
+        return complain(entry, "the number of masters inside the process must be 1 to %d", most);
+    return true;
+}
+
+static bool make_inside(const struct entry *entry, int number, struct address *address)
+{
+    *address = (struct address){.inside = true, .host = strdup("memory"), .port = number};
+    return address->host ? make_shown(entry, address) : no_memory(entry);
+}
+
 /* A host alone could be a piece of a list that was cut at the wrong place: the port is wanted. */
 static bool is_host_and_port(struct text text)
 {
@@ -422,6 +443,22 @@ static bool is_new(const struct entry *entry, const struct address *addresses, i
     return true;
 }
 
+/* memory://N stands for N of them. */
+static bool add_inside(struct address *addresses, int max, const struct entry *entry, int *count)
+{
+    int masters;
+    if (!parse_inside(entry, max - *count, &masters))
+        return false;
+    for (int number = 1; number <= masters; number++) {
+        bool made = make_inside(entry, number, &addresses[*count]);
+        bool good = made && is_new(entry, addresses, *count);
+        (*count)++;
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
 static int parse_list(struct address *addresses, int max, const char *list, struct entry *entry,
                       int *count)
 {
@@ -429,6 +466,11 @@ static int parse_list(struct address *addresses, int max, const char *list, stru
         entry->number = *count + 1;
         if (*count == max)
             return complain(entry, "too many masters, at most %d", max);
+        if (has_scheme(entry->text, "memory://")) {
+            if (!add_inside(addresses, max, entry, count))
+                return false;
+            continue;
+        }
         bool parsed = parse_entry(entry, &addresses[*count]);
         bool good = parsed && is_new(entry, addresses, *count);
         (*count)++;

@@ -5,6 +5,7 @@
  *   host:port                         as redis://host:port; [::1]:6379 for IPv6
  *   rediss://...[?ca=PATH&name=HOST...]   the same under TLS
  *   unix:///path[?db=N]
+ *   memory://N                        N masters inside this process, in libredlock-testing alone
  */
 #ifndef REDLOCK_IO_ADDRESS_H
 #define REDLOCK_IO_ADDRESS_H
@@ -17,8 +18,9 @@
 struct address {
     char *host; /* NULL for a unix socket; IPv6 without its brackets */
     int port;
-    char *path; /* of a unix socket; else NULL */
-    char *user; /* NULL: none */
+    bool inside; /* it is the master `port` of this process: see double.h */
+    char *path;  /* of a unix socket; else NULL */
+    char *user;  /* NULL: none */
     char *password;
     int db;
     struct tls_terms tls;

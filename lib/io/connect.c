@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "double.h"
 #include "resolve.h"
 
 __attribute__((format(printf, 2, 3))) static enum connect_state fail(struct connecting *it,
@@ -24,7 +25,9 @@ __attribute__((format(printf, 2, 3))) static enum connect_state fail(struct conn
 
 static void close_socket(struct connecting *it)
 {
-    if (it->fd >= 0)
+    if (double_has(it->fd))
+        double_close(it->fd);
+    else if (it->fd >= 0)
         close(it->fd);
     it->fd = -1;
 }
@@ -70,6 +73,14 @@ static enum connect_state start_unix(struct connecting *it)
     return tries ? CONNECT_TRIES : try_next(it);
 }
 
+/* A master inside this process. */
+static enum connect_state start_double(struct connecting *it)
+{
+    it->fd = double_connect((unsigned)it->address->port - 1);
+    it->error = it->fd < 0 ? errno : 0;
+    return it->fd < 0 ? try_next(it) : CONNECT_TRIES;
+}
+
 /* ---- the name ------------------------------------------------------------------- */
 
 static void on_resolved(void *owner, struct addrinfo *list, const char *why)
@@ -104,13 +115,18 @@ void connect_init(struct connecting *it, const struct address *address,
 enum connect_state connect_start(struct connecting *it, struct io_loop *loop)
 {
     it->error = 0;
+    if (it->address->inside)
+        return start_double(it);
     return it->address->path ? start_unix(it) : start_host(it, loop);
 }
 
 enum connect_state connect_go_on(struct connecting *it)
 {
     socklen_t size = sizeof it->error;
-    getsockopt(it->fd, SOL_SOCKET, SO_ERROR, &it->error, &size);
+    if (double_has(it->fd))
+        it->error = double_connected(it->fd);
+    else
+        getsockopt(it->fd, SOL_SOCKET, SO_ERROR, &it->error, &size);
     if (it->error == 0)
         return CONNECT_DONE;
     close_socket(it);

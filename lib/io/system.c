@@ -7,20 +7,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "double.h"
 #include "forks.h"
 
-usec system_now(void)
+static usec time_since_boot(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_BOOTTIME, &time);
     return (usec)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
+usec system_now(void)
+{
+    return double_now(time_since_boot());
+}
+
 usec system_wall_lead(void)
 {
     struct timespec wall;
     clock_gettime(CLOCK_REALTIME, &wall);
-    return (usec)wall.tv_sec * 1000000 + wall.tv_nsec / 1000 - system_now();
+    return (usec)wall.tv_sec * 1000000 + wall.tv_nsec / 1000 - time_since_boot();
 }
 
 int system_start(void)

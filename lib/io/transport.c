@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <string.h>
 #include <sys/socket.h>
 
+#include "double.h"
 #include "tls.h"
 
 #define READ_SIZE 16384 /* as much as a record of TLS has at the most, and as hiredis reads */
@@ -37,13 +39,30 @@ static bool read_tls(redisContext *context, struct tls *tls)
     return end_of_tls(context, tls, length);
 }
 
+static bool read_double(redisContext *context)
+{
+    char bytes[READ_SIZE];
+    ssize_t length = double_read(context->fd, bytes, sizeof bytes);
+    if (length == 0)
+        return end_connection(context, REDIS_ERR_EOF, "Server closed the connection");
+    if (length < 0 && errno != EAGAIN)
+        return end_connection(context, REDIS_ERR_IO, strerror(errno));
+    if (length > 0 && redisReaderFeed(context->reader, bytes, (size_t)length) != REDIS_OK)
+        return end_connection(context, context->reader->err, context->reader->errstr);
+    return true;
+}
+
 bool transport_read(redisContext *context, struct tls *tls)
 {
+    if (double_has(context->fd))
+        return read_double(context);
     return tls ? read_tls(context, tls) : redisBufferRead(context) == REDIS_OK;
 }
 
 ssize_t transport_write(int fd, struct tls *tls, const char *bytes, size_t size)
 {
+    if (double_has(fd))
+        return double_write(fd, bytes, size);
     return tls ? tls_write(tls, bytes, size) : send(fd, bytes, size, MSG_NOSIGNAL);
 }
 

@@ -92,6 +92,16 @@ static void free_side(struct side *side)
     free(side);
 }
 
+/* The test double's: a thread of ours would wait for a time that does not pass. */
+static redlock_code refuse_virtual_time(struct side *side, char *why, size_t why_size)
+{
+    redlock_free(side->redlock);
+    if (why && why_size)
+        snprintf(why, why_size, "%s",
+                 "the calls that wait need real time: in virtual time use redlock_open()");
+    return REDLOCK_E_STATE;
+}
+
 redlock_code sync_side_open(redlock_sync *client, struct side **out, const redlock_options *options,
                             char *why, size_t why_size)
 {
@@ -104,6 +114,8 @@ redlock_code sync_side_open(redlock_sync *client, struct side **out, const redlo
     redlock_options ours = our_options(side);
     if (!code)
         code = redlock_open(&side->redlock, NULL, &ours, why, why_size);
+    if (!code && redlock_fd(side->redlock) < 0)
+        code = refuse_virtual_time(side, why, why_size);
     if (code)
         free_side(side);
     else

@@ -107,6 +107,7 @@ CASE(wrong_lists_say_what_is_wrong)
         {",redis://a", "an empty entry", "master 1"},
         {"redis://a,,", "an empty entry", "master 2"},
         {",", "an empty entry", "master 1"},
+        {"memory://5", "link libredlock-testing", "master 1, \"memory://5\""},
         {"localhost", "expected redis://", "master 1, \"localhost\""},
         {"localhost:", "expected redis://", "master 1, \"localhost:\""},
         {"localhost:6379/1", "expected redis://", "master 1, \"localhost:6379/1\""},
