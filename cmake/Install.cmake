@@ -10,6 +10,12 @@ set_target_properties(redlock_shared PROPERTIES EXPORT_NAME redlock)
 install(TARGETS redlock_shared redlock_static EXPORT redlockTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(REDLOCK_TESTING)
+  set_target_properties(redlock_testing_shared PROPERTIES EXPORT_NAME redlock_testing)
+  install(TARGETS redlock_testing_shared redlock_testing_static EXPORT redlockTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(REDLOCK_TOOLS)
   install(TARGETS redlock RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   if(TARGET redlock_tls)
@@ -84,5 +90,12 @@ foreach(folder IN LISTS CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
   list(REMOVE_ITEM own_needs -L${folder})
 endforeach()
 list(JOIN own_needs " " PC_PRIVATE)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/redlock.pc.in ${PROJECT_BINARY_DIR}/redlock.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/redlock.pc DESTINATION ${REDLOCK_PC_DIR})
+# pc(NAME DESCRIPTION): the file of one of the two libraries.
+function(pc PC_NAME PC_DESCRIPTION)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/redlock.pc.in ${PROJECT_BINARY_DIR}/${PC_NAME}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${PC_NAME}.pc DESTINATION ${REDLOCK_PC_DIR})
+endfunction()
+pc(redlock "${PROJECT_DESCRIPTION}")
+if(REDLOCK_TESTING)
+  pc(redlock-testing "redlock with masters inside the process, for tests: in the place of redlock")
+endif()

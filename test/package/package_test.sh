@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An installed redlock, as its users build on it.
 #
-#   package_test.sh install|pkgconfig|cmake|descriptor|headers|symbols|command|manual|completions|
+#   package_test.sh install|pkgconfig|testing|cmake|descriptor|headers|symbols|command|manual|completions|
 #                   documents|debian
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
@@ -9,6 +9,7 @@
 # linker).
 set -euo pipefail
 export LC_ALL=C
+shopt -s extglob
 
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 root=$STAGE/root
@@ -28,7 +29,8 @@ test_install() {
         die "these files know where they were built or installed"
 }
 
-pc() { PKG_CONFIG_PATH=$root/$LIBDIR/pkgconfig pkg-config "$@" redlock; }
+pc() { pc_of redlock "$@"; }
+pc_of() { PKG_CONFIG_PATH=$root/$LIBDIR/pkgconfig pkg-config "${@:2}" "$1"; }
 
 # consume NAME LIBRARIES...
 consume() {
@@ -38,6 +40,35 @@ consume() {
     "$CC" "${flags[@]}" "${warnings[@]}" "${includes[@]}" "$here/consumer/consumer.c" \
         -o "$STAGE/$name" "$@"
     LD_LIBRARY_PATH=$root/$LIBDIR:${LD_LIBRARY_PATH:-} "$STAGE/$name"
+}
+
+# A program as it is, with masters inside the process. It is linked with either library for tests; or with
+# libredlock, and the other one is loaded before that.
+test_testing() {
+    local libs example=$here/../../examples/testing.c
+    read -ra libs <<<"$(pc_of redlock-testing --libs --static)"
+    "$CC" "${flags[@]}" "${warnings[@]}" "-I$root/$INCLUDEDIR" "$example" -o "$STAGE/five" \
+        "${libs[@]/#-lredlock-testing/-l:libredlock-testing.a}"
+    "$STAGE/five"
+    read -ra libs <<<"$(pc_of redlock-testing --libs)"
+    "$CC" "${flags[@]}" "${warnings[@]}" "-I$root/$INCLUDEDIR" "$example" -o "$STAGE/five-shared" "${libs[@]}"
+    with_library "$STAGE/five-shared"
+    ! needs_shared_library "$STAGE/five-shared" || die "it needs libredlock besides"
+    export REDLOCK_NODES=memory://5
+    blocking blocking-testing -lredlock-testing
+    with_library "$STAGE/blocking-testing"
+    blocking blocking -lredlock
+    ! with_library "$STAGE/blocking" 2>"$STAGE/said" || die "libredlock has masters inside the process"
+    grep 'link libredlock-testing' "$STAGE/said" >/dev/null || die "no word of it: $(<"$STAGE/said")"
+    [[ ${flags[*]} == *sanitize* ]] ||
+        with_library env LD_PRELOAD="$root/$LIBDIR/libredlock-testing.so" "$STAGE/blocking"
+}
+
+with_library() { LD_LIBRARY_PATH=$root/$LIBDIR:${LD_LIBRARY_PATH:-} "$@"; }
+
+blocking() {
+    "$CC" "${flags[@]}" "-I$root/$INCLUDEDIR" "$here/../../examples/blocking.c" -o "$STAGE/$1" \
+        "-L$root/$LIBDIR" "$2"
 }
 
 needs_shared_library() { readelf -d "$1" | grep -q 'NEEDED.*libredlock\.so\.0\]'; }
@@ -67,6 +98,8 @@ test_cmake() {
     says_what_is_wrong "$STAGE/consumer/example"
     "$STAGE/consumer/consumer_redlock"
     "$STAGE/consumer/consumer_redlock_static"
+    "$STAGE/consumer/consumer_redlock_testing"
+    "$STAGE/consumer/consumer_redlock_testing_static"
     needs_shared_library "$STAGE/consumer/consumer_redlock" || die "redlock::redlock is not shared"
 }
 
@@ -86,8 +119,10 @@ says_what_is_wrong() {
 # Each header alone, as the first that a file includes.
 test_headers() {
     local header compiler standard
-    (($(cat "$root/$INCLUDEDIR"/redlock.h "$root/$INCLUDEDIR"/redlock/*.h | wc -l) <= 1500)) ||
+    (($(cat "$root/$INCLUDEDIR"/redlock.h "$root/$INCLUDEDIR"/redlock/!(testing).h | wc -l) <= 1500)) ||
         die 'the headers have more than 1,500 lines: reasons go to doc/design'
+    (($(wc -l <"$root/$INCLUDEDIR/redlock/testing.h") <= 200)) ||
+        die 'redlock/testing.h has more than 200 lines'
     for compiler in gcc clang; do
         command -v -- "$compiler" >/dev/null || continue
         for standard in 99 11 17 2x; do
@@ -109,7 +144,7 @@ test_headers() {
 in_language() {
     local header how=("$1" -x "$2" "$3" "${warnings[@]}" "-I$root/$INCLUDEDIR" -fsyntax-only -)
     shift 3
-    (($#)) || set -- redlock.h redlock/{leases,look,nodes,recipes,sync}.h
+    (($#)) || set -- redlock.h redlock/{leases,look,nodes,recipes,sync,testing}.h
     for header; do
         printf '#include <%s>\n' "$header" | "${how[@]}" || die "<$header>: ${how[*]:0:4}"
     done

@@ -2,7 +2,7 @@
 
 build() {
     "${CMAKE:-cmake}" -S "$1" -B "$2" -DCMAKE_C_COMPILER="${CC:-cc}" -DCMAKE_BUILD_TYPE=Debug \
-        -DREDLOCK_TESTS=OFF -DREDLOCK_TOOLS=OFF -DREDLOCK_MANUALS=OFF &&
+        -DREDLOCK_TESTS=OFF -DREDLOCK_TOOLS=OFF -DREDLOCK_TESTING=OFF -DREDLOCK_MANUALS=OFF &&
         "${CMAKE:-cmake}" --build "$2" -j2 --target redlock_shared
 }
 

@@ -973,8 +973,9 @@ uint64_t model_scripts_with(const struct model_call *call)
 void model_execute(struct model_master *master, usec wall, const struct model_call *call,
                    struct model_answer *answer)
 {
-    *answer =
-        (struct model_answer){.remaining_ms = -1, .free_slot = -1, .next_slot = -1, .time = wall};
+    memset(answer, 0, sizeof *answer); /* it is large: a literal would stand on the stack */
+    answer->remaining_ms = answer->free_slot = answer->next_slot = -1;
+    answer->time = wall;
     if (needs_script(call) && !call->whole && !(master->scripts & model_script(call))) {
         answer->answer = ANSWER_NOSCRIPT;
         return;
@@ -1051,7 +1052,9 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
 void model_restart(struct model_master *master, usec wall, uint64_t run_id,
                    const struct model_data *data)
 {
-    *master = (struct model_master){.run_id = run_id, .started_s = wall / 1000000};
+    memset(master, 0, sizeof *master);
+    master->run_id = run_id;
+    master->started_s = wall / 1000000;
     if (data)
         master->data = *data;
 }

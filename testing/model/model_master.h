@@ -13,7 +13,7 @@
 
 #ifdef MODEL_LARGE
 #define MODEL_NAMES     64             /* of one request */
-#define MODEL_SLOTS_AT  256            /* all names are below */
+#define MODEL_SLOTS_AT  512            /* all names are below */
 #define MODEL_OF_SLOTS  MODEL_SLOTS_AT /* those that may have permits, barriers, latches */
 #define MODEL_PERMITS   32
 #define MODEL_WAITERS   256

@@ -1,0 +1,195 @@
+#include "test_loop.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "double.h"
+#include "io_loop.h"
+
+#define WATCHES    (4 * MASTERS_MAX)
+#define TURNS_MOST 100000 /* in which no time passes: more would be for ever */
+
+/* The place of one client. */
+struct test_loop {
+    struct io_loop base;
+    struct test_loop *next;
+    struct io_watch *watches[WATCHES]; /* NULL: a free one */
+    usec wakes;
+    bool started, stirred;
+    void (*turn)(void *owner);
+    void *owner;
+};
+
+static struct test_loop *loops;
+static bool runs;
+
+static struct test_loop *test_loop_of(struct io_loop *io)
+{
+    return (struct test_loop *)(void *)io;
+}
+
+/* ---- as io_loop.h wants it -------------------------------------------------------------- */
+
+static void change_watch(struct io_watch *watch, int fd, int events)
+{
+    struct test_loop *loop = test_loop_of(watch->loop);
+    unsigned place = 0;
+    (void)fd;
+    if (!watch->events == !events)
+        return;
+    while (place < WATCHES && loop->watches[place] != (watch->events ? watch : NULL))
+        place++;
+    if (place < WATCHES)
+        loop->watches[place] = events ? watch : NULL;
+}
+
+static void start(struct io_loop *io)
+{
+    test_loop_of(io)->started = test_loop_of(io)->stirred = true;
+}
+
+static void wake_at(struct io_loop *io, usec at)
+{
+    test_loop_of(io)->wakes = at;
+}
+
+static void hold(struct io_loop *io, bool holds)
+{
+    (void)io, (void)holds;
+}
+
+static void stir(struct io_loop *io)
+{
+    test_loop_of(io)->stirred = true;
+}
+
+static void end(struct io_loop *io)
+{
+    struct test_loop **at = &loops;
+    while (&(*at)->base != io)
+        at = &(*at)->next;
+    *at = (*at)->next;
+    free(io);
+}
+
+static const struct io_loop_kind kind = {change_watch, start, wake_at, hold, stir, end};
+
+struct io_loop *double_loop_new(void (*turn)(void *owner), void *owner)
+{
+    struct test_loop *loop = calloc(1, sizeof *loop);
+    if (!loop)
+        return NULL;
+    *loop = (struct test_loop){
+        .base.kind = &kind, .next = loops, .wakes = NEVER, .turn = turn, .owner = owner};
+    loops = loop;
+    return &loop->base;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static int events_of(const struct pollfd *ready)
+{
+    bool ends = ready->revents & (POLLERR | POLLHUP);
+    return (ends || ready->revents & POLLIN ? IO_READ : 0) |
+           (ends || ready->revents & POLLOUT ? IO_WRITE : 0);
+}
+
+static bool is_watched(const struct test_loop *loop, const struct io_watch *watch)
+{
+    for (unsigned i = 0; i < WATCHES; i++)
+        if (loop->watches[i] == watch)
+            return true;
+    return false;
+}
+
+/* True if there was one.  A watcher may change the list of watches. */
+static bool tell_ready(struct test_loop *loop)
+{
+    struct pollfd ready[WATCHES];
+    struct io_watch *watches[WATCHES];
+    nfds_t count = 0;
+    bool any = false;
+    for (unsigned i = 0; i < WATCHES; i++) {
+        struct io_watch *watch = loop->watches[i];
+        if (!watch)
+            continue;
+        short wants = (short)((watch->events & IO_READ ? POLLIN : 0) |
+                              (watch->events & IO_WRITE ? POLLOUT : 0));
+        watches[count] = watch;
+        ready[count++] = (struct pollfd){watch->fd, wants, 0};
+    }
+    if (count && poll(ready, count, 0) <= 0)
+        return false;
+    for (nfds_t i = 0; i < count; i++) {
+        if (!is_watched(loop, watches[i]) || watches[i]->fd != ready[i].fd)
+            continue;
+        int events = events_of(&ready[i]) & watches[i]->events;
+        if (!events)
+            continue;
+        any = true;
+        watches[i]->ready(watches[i]->owner, events);
+    }
+    return any;
+}
+
+/* True if it had something to do.  It may be gone then. */
+static bool take_turn(struct test_loop *loop)
+{
+    if (!loop->started)
+        return false;
+    bool any = tell_ready(loop) || loop->stirred || loop->wakes <= double_now(0);
+    if (!any)
+        return false;
+    loop->stirred = false;
+    loop->turn(loop->owner);
+    return true;
+}
+
+/* False: they never do. */
+static bool come_to_rest(void)
+{
+    unsigned turns = 0;
+    struct test_loop *loop = loops;
+    while (loop && turns < TURNS_MOST) {
+        bool any = take_turn(loop);
+        turns += any;
+        loop = any ? loops : loop->next; /* from the first one on, as that one may be gone */
+    }
+    return !loop;
+}
+
+static usec next_wake(void)
+{
+    usec at = NEVER;
+    for (const struct test_loop *loop = loops; loop; loop = loop->next)
+        if (loop->started && loop->wakes < at)
+            at = loop->wakes;
+    return at;
+}
+
+bool test_loop_is_used(void)
+{
+    return loops != NULL;
+}
+
+bool test_loop_runs(void)
+{
+    return runs;
+}
+
+bool test_loop_run(usec how_long)
+{
+    usec until = double_now(0) + how_long;
+    runs = true;
+    bool rests = come_to_rest();
+    while (rests && next_wake() <= until) {
+        if (next_wake() > double_now(0))
+            clock_go_on_to(next_wake());
+        rests = come_to_rest();
+    }
+    if (rests)
+        clock_go_on_to(until);
+    runs = false;
+    return rests;
+}

@@ -1,0 +1,19 @@
+/*
+ * test_loop.h - the loop of virtual time: it stands until redlock_testing_advance() runs it.
+ *
+ * Then each client has its turns, and nothing passes in between; when all rest the clock goes to
+ * the next moment at which one of them is to wake.
+ */
+#ifndef TESTING_TEST_LOOP_H
+#define TESTING_TEST_LOOP_H
+
+#include "ground/event.h"
+
+/* True if a client is on it. */
+bool test_loop_is_used(void);
+/* True inside test_loop_run(). */
+bool test_loop_runs(void);
+/* Runs all clients for this long; false: they never come to rest. */
+bool test_loop_run(usec how_long);
+
+#endif
