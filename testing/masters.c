@@ -3,16 +3,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "clock.h"
 
-#define DAY_S           86400
-#define TOKENS_AT_LEAST 4096 /* texts of tokens, before the first sweep */
+#define DAY_S 86400
+/* Texts before the first sweep, and between two of them. */
+#define TOKENS_AT_LEAST 4096
+#define NAMES_BEFORE    (MODEL_SLOTS_AT - 1 - MODEL_NAMES) /* then one more lease has room */
+#define NAMES_MORE      16
 
 struct inside masters[MASTERS_MAX];
 struct texts names = {.most = MODEL_SLOTS_AT - 1}, tokens, channels;
-static uint32_t sweep_at = TOKENS_AT_LEAST;
+static uint32_t sweep_at = TOKENS_AT_LEAST, names_sweep_at = NAMES_BEFORE;
 static uint64_t processes;
 
 /* ---- the lock --------------------------------------------------------------------------- */
@@ -59,16 +63,30 @@ static uint64_t next_run_id(void)
     return (z ^ z >> 31) | 1;
 }
 
+/* Whole pages go back to the system, which has zeros for those that are touched again. */
+static void wipe(void *bytes, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)bytes;
+    uintptr_t from = (begin + page - 1) & ~(page - 1), to = (begin + size) & ~(page - 1);
+    if (from >= to || madvise((char *)bytes + (from - begin), to - from, MADV_DONTNEED) != 0) {
+        memset(bytes, 0, size);
+        return;
+    }
+    memset(bytes, 0, from - begin);
+    memset((char *)bytes + (to - begin), 0, begin + size - to);
+}
+
 void masters_begin(void)
 {
     texts_clear(&names);
     texts_clear(&tokens);
     texts_clear(&channels);
     sweep_at = TOKENS_AT_LEAST;
+    names_sweep_at = NAMES_BEFORE;
     for (unsigned i = 0; i < MASTERS_MAX; i++) {
         struct inside *master = &masters[i];
         if (master->used)
-            memset(&master->model, 0, sizeof master->model);
+            wipe(&master->model, sizeof master->model);
         master->used = master->hangs = master->is_cut = master->lies = false;
         master->stepped = 0;
         master->up = true;
@@ -224,7 +242,7 @@ static void sweep_meetings(struct sweep *sweep, struct model_data *data, int64_t
 
 static bool has_room(void)
 {
-    return names.used + MODEL_NAMES < names.most && tokens.used < sweep_at;
+    return names.used < names_sweep_at && tokens.used < sweep_at;
 }
 
 void masters_sweep(void)
@@ -235,6 +253,8 @@ void masters_sweep(void)
     if (sweep)
         sweep->tokens = calloc(tokens.room, sizeof *sweep->tokens);
     for (unsigned i = 0; sweep && sweep->tokens && i < MASTERS_MAX; i++) {
+        if (!masters[i].used)
+            continue;
         struct model_data *data = &masters[i].model.data;
         int64_t now = master_wall(&masters[i]) / 1000;
         sweep_keys(sweep, data, now);
@@ -249,6 +269,10 @@ void masters_sweep(void)
         if (!sweep->tokens[i])
             texts_drop(&tokens, i);
     sweep_at = tokens.used + TOKENS_AT_LEAST;
+    names_sweep_at =
+        names.used + NAMES_MORE > NAMES_BEFORE ? names.used + NAMES_MORE : NAMES_BEFORE;
+    if (names_sweep_at > names.most)
+        names_sweep_at = names.most;
     if (sweep)
         free(sweep->tokens);
     free(sweep);

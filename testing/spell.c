@@ -43,7 +43,8 @@ static struct slice slice_of_lines(const struct lines *lines)
 
 void spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
 {
-    snprintf(text, RUN_ID_TEXT, "%016llx", (unsigned long long)run_id);
+    /* The model knows the first 16 digits. */
+    snprintf(text, RUN_ID_TEXT, "%016llx%024d", (unsigned long long)run_id, 0);
 }
 
 static void spell_hello(const struct model_answer *answer, struct hello *hello)
@@ -51,7 +52,6 @@ static void spell_hello(const struct model_answer *answer, struct hello *hello)
     *hello = (struct hello){.role = "master",
                             .version = "7.0.15",
                             .eviction = "noeviction",
-                            .aof = true,
                             .uptime_s = answer->uptime_s,
                             .time = answer->time,
                             .abstains = answer->abstains,

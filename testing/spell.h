@@ -18,7 +18,7 @@ bool spell_answer(struct inside *master, const struct model_call *call,
                   const struct model_answer *answer, struct spelled *spelled);
 void spelled_end(struct spelled *spelled);
 void spell_push(const struct model_push *it, struct push *push);
-#define RUN_ID_TEXT 20
+#define RUN_ID_TEXT 41
 void spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id);
 
 #endif

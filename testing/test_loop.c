@@ -8,7 +8,7 @@
 #include "io_loop.h"
 
 #define WATCHES    (4 * MASTERS_MAX)
-#define TURNS_MOST 100000 /* in which no time passes: more would be for ever */
+#define TURNS_MOST 50000 /* in which no time passes: more would be for ever */
 
 /* The place of one client. */
 struct test_loop {

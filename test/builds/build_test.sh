@@ -62,6 +62,7 @@ build() {
     ! is_with_tls || openssl=(-lssl -lcrypto)
     use "$compiler" shared -lredlock
     use "$compiler" static -l:libredlock.a "${openssl[@]}"
+    use "$compiler" testing -Lbuild/testing -l:libredlock-testing.a "${openssl[@]}"
     [[ $name != no-tls ]] || refuses_tls
     is_plain
     knows_what_changed

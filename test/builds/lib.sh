@@ -18,7 +18,7 @@ has() { command -v -- "$1" >/dev/null; }
 copy_tree() {
     mkdir -p -- "$1"
     cp -R -- "$source"/{CMakeLists.txt,CMakePresets.json,README.md} \
-        "$source"/{bench,cmake,examples,include,lib,test,tools} "$1"
+        "$source"/{bench,cmake,examples,include,lib,test,testing,tools} "$1"
 }
 
 # logged NAME COMMAND...: shows the command's output only if it fails.

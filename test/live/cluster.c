@@ -103,6 +103,11 @@ static bool with_tls(void)
     return said && strcmp(said, "1") == 0;
 }
 
+bool cluster_is_inside(void)
+{
+    return false;
+}
+
 const char *cluster_scheme(void)
 {
     return with_tls() ? "rediss" : "redis";

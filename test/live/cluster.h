@@ -12,6 +12,9 @@
 
 #define CLUSTER_MAX 9
 
+/* The masters are inside this process: test/double/cluster_double.c. */
+bool cluster_is_inside(void);
+
 /* Masters, and what stands before them, speak TLS if REDLOCK_TEST_TLS is set: "rediss" or "redis".
  */
 const char *cluster_scheme(void);

@@ -267,9 +267,8 @@ static void read_tally(struct reading *it, struct model_call *call)
 static void read_mend(struct reading *it, struct model_call *call)
 {
     struct slice run = next(it);
-    char text[20] = "";
-    it->bad |= run.length >= sizeof text;
-    memcpy(text, run.bytes, run.length < sizeof text ? run.length : 0);
+    char text[17] = ""; /* the number of the process is in its first digits */
+    memcpy(text, run.bytes, run.length < sizeof text ? run.length : sizeof text - 1);
     call->run = strtoull(text, NULL, 16);
     call->parties = (unsigned)number(it);
     call->not_after = MS(number(it));

@@ -21,8 +21,8 @@
 #define MODEL_MARKS     256
 #define MODEL_OBSERVERS 128
 #define MODEL_BARRIERS  64
-#define MODEL_PARTIES   64
-#define MODEL_ARRIVALS  64
+#define MODEL_PARTIES   256
+#define MODEL_ARRIVALS  256
 typedef uint16_t model_name;
 typedef uint64_t model_modes;
 #else
