@@ -24,10 +24,9 @@ struct conn {
     bool ended;      /* by the master */
     bool signalled;  /* the eventfd is readable */
     int64_t id;
-    uint32_t channel;        /* subscribed to; 0: none */
-    struct buffer in;        /* commands that were not carried out yet */
-    struct buffer out;       /* what the client can read */
-    struct buffer under_way; /* what cannot pass */
+    uint32_t channel;  /* subscribed to; 0: none */
+    struct buffer in;  /* commands that were not carried out yet */
+    struct buffer out; /* what the client can read */
 };
 
 static struct conn *conns;
@@ -76,7 +75,6 @@ static void drop_conn(struct conn *conn)
         close(conn->fd);
     buffer_free(&conn->in);
     buffer_free(&conn->out);
-    buffer_free(&conn->under_way);
     free(conn);
 }
 
@@ -96,11 +94,6 @@ void conns_forget(void)
 
 /* ---- the master's side -------------------------------------------------------------------- */
 
-static struct buffer *out_of(struct conn *conn)
-{
-    return is_cut(conn) ? &conn->under_way : &conn->out;
-}
-
 static void end_conn(struct conn *conn)
 {
     conn->ended = true;
@@ -115,7 +108,7 @@ void conns_publish(unsigned master, const struct model_answer *answer)
         for (struct conn *conn = conns; conn; conn = conn->next)
             if (conn->master == master && conn->channel == answer->pushes[i].channel &&
                 conn->channel && !conn->ended) {
-                speak_push(out_of(conn), &answer->pushes[i]);
+                speak_push(&conn->out, &answer->pushes[i]);
                 show(conn);
             }
 }
@@ -129,7 +122,7 @@ static void kill_conn(unsigned master, int64_t id)
 
 static void carry_out(struct conn *conn, const struct asked *asked)
 {
-    struct speech speech = {.master = conn->master, .to = out_of(conn), .publish = conns_publish};
+    struct speech speech = {.master = conn->master, .to = &conn->out, .publish = conns_publish};
     switch (asked->asks) {
     case ASKS_NONSENSE:
         speak_nonsense(speech.to);
@@ -165,7 +158,7 @@ static void serve(struct conn *conn)
         carry_out(conn, &asked);
         buffer_consume(&conn->in, (size_t)taken);
     }
-    if (taken < 0 || conn->in.failed || conn->out.failed || conn->under_way.failed)
+    if (taken < 0 || conn->in.failed || conn->out.failed)
         end_conn(conn);
     show(conn);
 }
@@ -177,17 +170,12 @@ void conns_end(unsigned master)
             end_conn(conn);
 }
 
-static void let_pass(struct conn *conn)
+static void end_connecting(struct conn *conn)
 {
     uint64_t number;
-    if (conn->connecting) {
-        conn->connecting = false;
-        conn->refused = !masters[conn->master].up;
-        eventfd_read(conn->fd, &number);
-    }
-    if (conn->under_way.length)
-        buffer_append(&conn->out, conn->under_way.data, conn->under_way.length);
-    buffer_clear(&conn->under_way);
+    conn->connecting = false;
+    conn->refused = !masters[conn->master].up;
+    eventfd_read(conn->fd, &number);
 }
 
 void conns_look(unsigned master)
@@ -197,7 +185,8 @@ void conns_look(unsigned master)
         next = conn->next;
         if (conn->master != master || is_cut(conn))
             continue;
-        let_pass(conn);
+        if (conn->connecting)
+            end_connecting(conn);
         serve(conn);
         if (conn->fd < 0 && (conn->ended || !masters[master].hangs))
             drop_conn(conn);

@@ -539,6 +539,20 @@ VIRTUAL(a_name_that_is_taken_away_is_not_healed)
     assert_int_equal(try_once("name"), REDLOCK_OK);
 }
 
+VIRTUAL(a_writer_whose_name_is_taken_away_does_not_heal_it)
+{
+    struct user user;
+    open_user(&user);
+    ask(&user, "name", 0);
+    ADVANCE(0);
+    assert_int_equal(redlock_testing_break("name"), REDLOCK_OK);
+    ADVANCE(TTL);
+    assert_int_equal(user.told[REDLOCK_LOST], 1);
+    assert_int_equal(user.last.code, REDLOCK_E_GONE);
+    assert_int_equal(try_once("name"), REDLOCK_OK);
+    close_user(&user);
+}
+
 /* ---- room ---- */
 
 VIRTUAL(any_number_of_names_one_after_the_other)
