@@ -370,8 +370,8 @@ REDLOCK_API void redlock_close(redlock *client, int64_t patience_ms,
  * a wait that never can is cancelled.  Observers, and calls that wait at barriers and latches, go
  * over with the rest of their time.  A party may be undecided there.  New calls get E_CLOSED.  Then
  * the client closes; you still free it.  redlock_close() ends what is left, with its own `closed`.
- * If `to` is freed or closed first, the rest stays.  Returns as redlock_may_move(); E_STATE: a
- * client that was left for one of the two is not freed yet; E_CLOSED, E_FORKED. */
+ * If `to` is freed or closed first, the rest stays.  Clients that were left for this one are left
+ * for `to` from now on.  Returns as redlock_may_move(), also for these; E_CLOSED, E_FORKED. */
 REDLOCK_API redlock_code redlock_relist(redlock *client, redlock *to,
                                         void (*closed)(redlock *client, unsigned left, void *data),
                                         void *data);

@@ -27,6 +27,26 @@ struct redlock_barrier {
     bool departs; /* it leaves, to arrive again with the client that takes the place of its own */
 };
 
+/* ---- its ttl ----------------------------------------------------------------------- */
+
+/* As task_word_lasts() of the core. */
+static redlock_code check_longest(redlock *client)
+{
+    usec longest = MS(client->config.max_ttl_ms);
+    if (longest / 2 > quorum_drift(longest, client->config.drift_ppm))
+        return REDLOCK_OK;
+    return client_fail(
+        client, REDLOCK_E_TTL,
+        "max_ttl_ms %lld is too short for barriers: clock drift takes more than half",
+        (long long)client->config.max_ttl_ms);
+}
+
+static redlock_code check_ttl(redlock *client, int64_t ttl_ms)
+{
+    redlock_code code = ttl_check(client, ttl_ms, 0);
+    return code ? code : check_longest(client);
+}
+
 /* ---- telling ---------------------------------------------------------------------- */
 
 static redlock_code code_of_news(const struct party_news *news)
@@ -41,6 +61,12 @@ static redlock_code code_of_news(const struct party_news *news)
     return news->cause ? code_of(news->cause) : REDLOCK_E_NOT_PASSED;
 }
 
+/* The client may be left for another one than when the party left. */
+static bool accept_party(const redlock_barrier *party, redlock *to)
+{
+    return to && client_takes(to) && !check_ttl(to, party->ttl / 1000);
+}
+
 /* It has left to go over, and neither passed nor heard why it cannot pass.  If the other client
  * does not take it now, it stays here. */
 static bool arrive_again(redlock *client, redlock_barrier *party, const struct party_news *of)
@@ -48,7 +74,7 @@ static bool arrive_again(redlock *client, redlock_barrier *party, const struct p
     bool is_over = of->passage == PASSAGE_PASSED || of->cause != CAUSE_CANCELLED;
     if (!party->departs || is_over || party->left || client->close_asked)
         return false;
-    bool goes = client->heir && client_takes(client->heir);
+    bool goes = accept_party(party, client->heir);
     if (!task_calls_go_over(&party->task, goes ? client->heir : client))
         return false;
     party->departs = false;
@@ -98,24 +124,6 @@ static redlock_code check_party_token(redlock *client, const char *token)
             return client_fail(client, REDLOCK_E_ARGUMENT,
                                "the token of a party is printable ASCII without spaces");
     return calls_check_token(client, token);
-}
-
-/* As task_word_lasts() of the core. */
-static redlock_code check_longest(redlock *client)
-{
-    usec longest = MS(client->config.max_ttl_ms);
-    if (longest / 2 > quorum_drift(longest, client->config.drift_ppm))
-        return REDLOCK_OK;
-    return client_fail(
-        client, REDLOCK_E_TTL,
-        "max_ttl_ms %lld is too short for barriers: clock drift takes more than half",
-        (long long)client->config.max_ttl_ms);
-}
-
-static redlock_code check_ttl(redlock *client, int64_t ttl_ms)
-{
-    redlock_code code = ttl_check(client, ttl_ms, 0);
-    return code ? code : check_longest(client);
 }
 
 /* The token is read when the numbers beside it were found to be in range. */

@@ -21,6 +21,11 @@ redlock *client_of_lease(const redlock_lease *lease)
     return lease->client;
 }
 
+bool client_moves_lease(const redlock_lease *lease)
+{
+    return lease->moves;
+}
+
 /* ---- asking for a lease ----------------------------------------------------- */
 
 static redlock_code check_name(redlock *client, const redlock_name *name)
@@ -95,16 +100,22 @@ redlock_code calls_check_token(redlock *client, const char *token)
     return REDLOCK_OK;
 }
 
-static redlock_code check_client(redlock *client)
+static redlock_code check_open(redlock *client)
 {
     if (!client_is_usable(client))
         return client_fail(client, REDLOCK_E_FORKED, "%s", redlock_code_text(REDLOCK_E_FORKED));
     if (client->close_asked)
         return client_fail(client, REDLOCK_E_CLOSED, "%s", redlock_code_text(REDLOCK_E_CLOSED));
-    if (client->heir)
+    return REDLOCK_OK;
+}
+
+static redlock_code check_client(redlock *client)
+{
+    redlock_code code = check_open(client);
+    if (!code && client->heir)
         return client_fail(client, REDLOCK_E_CLOSED,
                            "this client is left for another one: ask that one");
-    return REDLOCK_OK;
+    return code;
 }
 
 static struct names *make_names(const redlock *client, const redlock_name *names, size_t count)
@@ -368,6 +379,11 @@ redlock_code redlock_release_token(redlock *client, redlock_lease **lease,
 redlock_code calls_check(redlock *client)
 {
     return check_client(client);
+}
+
+redlock_code calls_check_open(redlock *client)
+{
+    return check_open(client);
 }
 
 redlock_code calls_new_look(redlock *client, redlock_lease **out, const redlock_name *names,

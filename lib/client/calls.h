@@ -8,6 +8,8 @@
 
 /* E_FORKED or E_CLOSED if the client takes no calls any more. */
 redlock_code calls_check(redlock *client);
+/* Likewise of calls about what its leases do, which a client that is left takes until they go. */
+redlock_code calls_check_open(redlock *client);
 redlock_code calls_check_token(redlock *client, const char *token);
 redlock_code calls_check_name(redlock *client, const redlock_name *name);
 /* With the client's prefix; NULL when memory is out. */

@@ -199,7 +199,8 @@ struct redlock {
     void *closed_data;
 
     redlock *heir;                  /* the client to which all leases go; NULL: they stay */
-    redlock *former;                /* the client that is left for this one; NULL: none is */
+    redlock *formers;               /* the first client that is left for this one */
+    redlock *next_former;           /* of those for the same one */
     void (*leave)(redlock *client); /* due at leave_at, if there is an heir; see relist.c */
     usec leave_at;
     void (*stir)(redlock *client); /* loop_hold(), for files below it */

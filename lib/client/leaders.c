@@ -29,7 +29,7 @@ struct redlock_observer {
 static redlock_code check_announce(redlock_lease *lease, const void *value, size_t length)
 {
     redlock *client = lease->client;
-    redlock_code code = calls_check(client);
+    redlock_code code = calls_check_open(client);
     if (code)
         return code;
     const struct names *names = lease_names(core_of(lease));

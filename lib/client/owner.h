@@ -1,5 +1,5 @@
 /*
- * owner.h - whose a lease is.
+ * owner.h - whose a lease is, and whether it is on its way.
  */
 #ifndef REDLOCK_CLIENT_OWNER_H
 #define REDLOCK_CLIENT_OWNER_H
@@ -8,5 +8,7 @@
 
 /* A lease that has moved is another client's. */
 redlock *client_of_lease(const redlock_lease *lease);
+/* It is on its way to another client, and takes no calls but a release. */
+bool client_moves_lease(const redlock_lease *lease);
 
 #endif

@@ -63,8 +63,10 @@ static void carry_out_calls_of(redlock *client, redlock_lease *lease)
         client_step(client, &(struct event){.kind = events[__builtin_ctz(operations)],
                                             .lease = core_of(lease),
                                             .ttl = MS(lease->extend_ttl)});
-    if (freed)
-        queues_drop(lease);
+    if (!freed)
+        return;
+    queues_drop(lease);
+    client->leave_at = 0; /* it may have been the last one that held a left client up */
 }
 
 /* Carries out `room` calls of a queue at most; returns how many more there is room for. */

@@ -77,26 +77,62 @@ static void leave(redlock *client)
 
 /* ---- who goes where ------------------------------------------------------------ */
 
+static void leave_for(redlock *client, redlock *to)
+{
+    client->heir = to;
+    client->leave_at = 0;
+    client->next_former = to->formers;
+    to->formers = client;
+    loop_hold(client);
+}
+
+static void forget_heir(redlock *client)
+{
+    redlock **at = &client->heir->formers;
+    while (*at != client)
+        at = &(*at)->next_former;
+    *at = client->next_former;
+    client->heir = NULL;
+}
+
 void relist_forget(redlock *client)
 {
     if (client->heir)
-        client->heir->former = NULL;
-    if (client->former)
-        client->former->heir = NULL;
-    client->heir = client->former = NULL;
+        forget_heir(client);
+    while (client->formers)
+        forget_heir(client->formers);
+}
+
+/* Those that were left for the client are left for the other one with it, unless they close. */
+static redlock_code check_formers(redlock *client, const redlock *to)
+{
+    for (redlock *former = client->formers; former; former = former->next_former)
+        if (!former->close_asked) {
+            redlock_code code = redlock_may_move(former, to);
+            if (code)
+                return client_fail(client, code, "of a client that is left for this one: %s",
+                                   former->error);
+        }
+    return REDLOCK_OK;
 }
 
 static redlock_code check_heir(redlock *client, redlock *to)
 {
     redlock_code code = redlock_may_move(client, to);
+    if (!code)
+        code = check_formers(client, to);
     if (code)
         return code;
-    if (client->former || to->former)
-        return client_fail(client, REDLOCK_E_STATE,
-                           "leases of a former client are on their way to one of the two: wait "
-                           "until that has closed, and free it");
     code = calls_check(to);
     return code ? client_fail(client, code, "of the other client: %s", to->error) : code;
+}
+
+static void pass_formers_on(redlock *client, redlock *to)
+{
+    for (redlock *former; (former = client->formers);) {
+        forget_heir(former);
+        leave_for(former, to);
+    }
 }
 
 redlock_code redlock_relist(redlock *client, redlock *to,
@@ -107,13 +143,11 @@ redlock_code redlock_relist(redlock *client, redlock *to,
         code = check_heir(client, to);
     if (code)
         return code;
-    client->heir = to;
-    to->former = client;
+    pass_formers_on(client, to);
     client->leave = leave;
-    client->leave_at = 0;
     client->on_closed = closed;
     client->closed_data = data;
+    leave_for(client, to);
     client_log(client, REDLOCK_LOG_INFO, "another list of masters takes the place of this one");
-    loop_hold(client);
     return REDLOCK_OK;
 }

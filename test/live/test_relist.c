@@ -464,16 +464,68 @@ SCENE(test_either_may_be_freed_at_any_time, .masters = 6)
 
 /* ---- One after the other ---- */
 
-SCENE(test_a_chain, .masters = 7)
+/* All go to the last list: from the first one, and from the one between. */
+SCENE(test_a_chain, .masters = 6)
+{
+    struct take more;
+    begin();
+    assert_code(take_lock(&more, &next, "more", NULL), REDLOCK_OK);
+    join(&last, 0, 5);
+    assert_code(relist(), REDLOCK_OK);
+    assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
+    AWAIT(&last, closed && !redlock_is_busy(next.client));
+    redlock_free(next.client);
+    redlock_free(former.client);
+    AWAIT(&last, user_is_quiet(&last));
+    for (unsigned i = 0; i < HELD; i++) {
+        assert_int_equal(held[i].told[REDLOCK_LOST].times, 0);
+        assert_true(held[i].told[REDLOCK_MOVED].times >= 1);
+        assert_code(take_release(&held[i]), REDLOCK_OK);
+    }
+    assert_int_equal(more.told[REDLOCK_MOVED].times, 1);
+    assert_code(take_release(&more), REDLOCK_OK);
+    assert_int_equal(user_end(&last, 5000), 0);
+}
+
+/* Nothing moves to the list between, whose masters do not answer, and which is freed first. */
+SCENE(test_a_chain_past_a_list_that_cannot_be_used, .masters = 6)
+{
+    closed = 0;
+    join(&former, 0, 3);
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    for (unsigned i = 0; i < HELD; i++) {
+        char name[] = {(char)('a' + i), '\0'};
+        assert_code(take_lock(&held[i], &former, name, &terms), REDLOCK_OK);
+    }
+    cluster_do(&scene.cluster, "pause 4");
+    cluster_do(&scene.cluster, "pause 3");
+    scene_list(&scene, &next, FLEET, 0, 4);
+    join(&last, 0, 2);
+    assert_code(relist(), REDLOCK_OK);
+    assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
+    redlock_free(next.client);
+    AWAIT(&last, closed);
+    redlock_free(former.client);
+    for (unsigned i = 0; i < HELD; i++) {
+        assert_int_equal(held[i].told[REDLOCK_MOVED].times, 1);
+        assert_code(take_release(&held[i]), REDLOCK_OK);
+    }
+    cluster_do(&scene.cluster, "resume 4");
+    cluster_do(&scene.cluster, "resume 3");
+    assert_int_equal(user_end(&last, 5000), 0);
+}
+
+/* The first list need not meet the last one. */
+SCENE(test_a_chain_too_far, .masters = 7)
 {
     begin();
-    join(&last, 0, 6);
+    scene_list(&scene, &last, FLEET, 0, 7);
     assert_code(relist(), REDLOCK_OK);
-    assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_E_STATE);
-    assert_says(redlock_last_error(next.client), "on their way to one of the two");
+    assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_E_DIFFERS);
+    assert_says(redlock_last_error(next.client), "of a client that is left for this one");
     assert_left();
     assert_int_equal(user_end(&last, 5000), 0);
-    join(&last, 0, 7); /* may not be used beside five */
+    join(&last, 0, 7);
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
     AWAIT(&last, held[0].told[REDLOCK_MOVED].times == 2 && held[1].told[REDLOCK_MOVED].times == 2 &&
                      held[2].told[REDLOCK_MOVED].times == 2);
@@ -484,17 +536,38 @@ SCENE(test_a_chain, .masters = 7)
     assert_int_equal(user_end(&last, 5000), 0);
 }
 
-SCENE(test_one_is_left_for_another_at_a_time, .masters = 6)
+/* Each of them is closed and freed in whatever order. */
+SCENE(test_two_are_left_for_one, .masters = 6)
+{
+    struct take more;
+    begin();
+    join(&last, 0, 5);
+    assert_code(take_lock(&more, &last, "more", NULL), REDLOCK_OK);
+    assert_code(relist(), REDLOCK_OK);
+    assert_code(redlock_relist(last.client, next.client, NULL, NULL), REDLOCK_OK);
+    AWAIT(&next, !redlock_is_busy(last.client));
+    redlock_free(last.client);
+    assert_int_equal(more.told[REDLOCK_MOVED].times, 1);
+    assert_left();
+    assert_code(take_release(&more), REDLOCK_OK);
+    end();
+}
+
+SCENE(test_leases_of_both_stay_if_the_last_one_is_freed, .masters = 6)
 {
     begin();
     join(&last, 0, 5);
     assert_code(relist(), REDLOCK_OK);
-    assert_code(redlock_relist(last.client, next.client, NULL, NULL), REDLOCK_E_STATE);
-    assert_left();
-    assert_code(redlock_relist(last.client, next.client, NULL, NULL), REDLOCK_OK);
-    AWAIT(&next, !redlock_is_busy(last.client));
+    assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
     redlock_free(last.client);
-    end();
+    uint64_t renewals = stats_of(&former).renewals;
+    AWAIT(&former, stats_of(&former).renewals > renewals);
+    assert_true(have_moved(0));
+    for (unsigned i = 0; i < HELD; i++)
+        assert_code(take_release(&held[i]), REDLOCK_OK);
+    assert_int_equal(user_end(&former, 5000), 0);
+    assert_int_equal(user_end(&next, 5000), 0);
+    assert_int_equal(closed, 0);
 }
 
 /* ---- What is refused ---- */
