@@ -84,9 +84,9 @@ REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
  *     wait.  A lease that was downgraded or upgraded does not move: release it.  One that has moved
  *     cannot be upgraded (E_STATE).
  *   - Threads that wait for another holder keep their turn; they begin anew if the list was over.
- *   - Barriers, latches and observers that are waited for end with the former masters.
- *   - redlock_sync_run() has another client from then on, whose statistics begin at 0.  Leases
- *     that its functions acquired of the former one are released; all else there ends.
+ *   - Barriers, latches and leaders are waited for on the new masters, for the rest of the time.
+ *   - redlock_sync_run() has another client from then on, whose statistics begin at 0.  All
+ *     that its functions asked for goes there, as by redlock_relist(); ended handles are freed.
  * The call waits until no lease and no call is left with former masters, for at most `timeout_ms`
  * (or REDLOCK_FOREVER; 0: not at all).  A lost lease is left there until you free it.
  *   REDLOCK_OK     nothing is left.  E_UNAVAILABLE: something is; the client goes on moving it.
@@ -101,8 +101,7 @@ REDLOCK_API redlock_code redlock_sync_relist(redlock_sync *client, const redlock
  * the background thread.  It waits until all releases were answered, for at most `patience_ms` (or
  * REDLOCK_FOREVER; 0: it does not wait); see redlock_close() for dead masters.  From then on calls
  * that would wait fail with E_CLOSED, and leases are valid for 0 ms.  A second close waits for the
- * first.  Returns the number of releases still owed; the masters drop these keys with the ttl.
- * Those that former lists gave up count, too, whatever their time. */
+ * first.  Returns the number of releases still owed; the masters drop these keys with the ttl. */
 REDLOCK_API unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms);
 
 /* Frees the client, after redlock_sync_close(client, 0) if it is not closed yet.  NULL is allowed.

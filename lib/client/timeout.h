@@ -22,4 +22,12 @@ static inline int64_t timeout_wait_ms(int64_t timeout_ms)
     return timeout_ms ? timeout_ms : REDLOCK_FOREVER;
 }
 
+/* The timeout for such a wait. */
+static inline int64_t timeout_of_wait(int64_t wait_ms)
+{
+    if (wait_ms == REDLOCK_FOREVER)
+        return 0;
+    return wait_ms ? wait_ms : REDLOCK_ZERO;
+}
+
 #endif

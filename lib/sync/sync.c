@@ -151,10 +151,10 @@ static void turn_until_closed(redlock_sync *client)
     int wait_ms = -1;
     while (client->open_sides) {
         await_work(client, wait_ms);
-        int move_ms = sync_move_leases(client);
         sync_sides_process(client);
         int follow_ms = sync_follow(client);
-        wait_ms = sooner(sync_refresh(client), sooner(move_ms, follow_ms));
+        sync_note_left_behind(client);
+        wait_ms = sooner(sync_refresh(client), follow_ms);
     }
 }
 
@@ -246,7 +246,7 @@ static redlock_code begin_client(redlock_sync *client, const redlock_options *op
     if (!code)
         code = sync_side_open(client, &side, options, why, why_size);
     if (!code)
-        sync_side_enter(side);
+        code = sync_side_enter(side, why, why_size);
     if (!code && pthread_create(&client->thread, NULL, run_thread, client)) {
         sync_sides_free(client);
         code = REDLOCK_E_SYSTEM;

@@ -12,7 +12,7 @@
  *   sync_latches.c   latches
  *   sync_leaders.c   what leases announce, and what is announced of a name
  *   sync_lease.c     leases, from acquire to free
- *   sync_relist.c    another list of masters, to which leases and waits go over
+ *   sync_relist.c    another list of masters takes the place of the present one
  *   sync_reentry.c   leases that a thread acquires while it holds them
  *   sync_validity.c  the validity and the mode of leases, for every thread to read
  *   sync_call.c      calls, to the background thread and back
@@ -45,15 +45,15 @@
 #include "sized.h"
 
 /* A client of redlock.h.  The first one has the present list of masters, and takes each new call.
- * On those of former lists the leases are held that have not moved yet. */
+ * Those of former lists are left for it, by redlock_relist(). */
 struct side {
     struct list place;
     redlock_sync *client;
     redlock *redlock;
     unsigned leases; /* handles */
     unsigned calls;  /* pending since it was the first one */
-    unsigned moves;  /* leases that are to come here */
     bool former, closing;
+    bool closed;             /* but handles of leases that were lost are left */
     redlock_options options; /* the user's; strings are kept if it follows */
     bool follows;            /* goes over to the list in place of its own, by itself */
 };
@@ -68,7 +68,7 @@ struct call {
     const redlock_name *names;
     size_t count; /* of names; of a cancel: of the acquires that it cancelled */
     const redlock_lease_options *options;
-    int64_t begun; /* of an acquire: CLOCK_BOOTTIME, in microseconds */
+    int64_t begun; /* of one that may begin anew: CLOCK_BOOTTIME, in microseconds; 0: not yet */
     int64_t ms;    /* of an extend: ttl; of a close: patience */
     void (*function)(redlock *client, void *data);
     void *data;
@@ -88,9 +88,8 @@ struct redlock_sync {
     int bell; /* an eventfd: there is mail */
     pthread_t thread;
 
-    struct list sides;   /* empty once the thread has ended */
-    unsigned open_sides; /* that are not closed yet */
-    int64_t move_at;     /* leases of former lists are asked to move then; microseconds */
+    struct list sides;                    /* empty once the thread has ended */
+    unsigned open_sides;                  /* that are not closed yet */
     bool (*follow)(redlock_sync *client); /* sync_go_over_to_successor() */
     bool may_follow;                      /* it has not failed since something changed */
     bool follow_asked;                    /* something changed */
@@ -117,15 +116,15 @@ struct redlock_sync {
 struct redlock_sync_lease {
     redlock_sync *client;
     redlock_lease *handle;
-    struct side *side, *moves_to; /* that of the handle, and where it is to go; NULL: it stays */
-    _Atomic int64_t word;         /* validity and mode, see sync_validity.c */
+    struct side *side;    /* that of the handle */
+    _Atomic int64_t word; /* validity and mode, see sync_validity.c */
     _Atomic int64_t fence;
     _Atomic int slot;
 
     struct list held;
-    bool is_held;     /* the lease is in that list */
-    bool begins_anew; /* on the present list, once this acquire is cancelled: it cannot go over */
-    bool cancelled;   /* this acquire was, by a thread */
+    bool is_held;   /* the lease is in that list */
+    bool cancelled; /* this acquire was, by a thread */
+    bool postpones; /* calls are postponed */
     struct call *acquiring, *extending, *changing, *announcing, *releasing;
     struct reentry *reentry; /* NULL unless the lease is reentrant */
 
@@ -176,11 +175,6 @@ redlock_code sync_ask_about(redlock_sync_lease *lease, struct call *call);
 /* The background thread: true if the lease is about to move, which allows no such call meanwhile.
  * The call starts again when that has ended. */
 bool sync_postpone(redlock_sync *client, struct call *call);
-/* The background thread: the lease is asked to go to the present list, unless it is there or on its
- * way.  Returns as redlock_lease_move(). */
-redlock_code sync_move(redlock_sync_lease *lease);
-/* Likewise, if the call is an acquire that waits for another holder. */
-void sync_move_acquire(const struct call *call);
 /* The background thread: the call waits in `slot` for an event of its lease, unless redlock.h
  * refused it with `code`. */
 void sync_await(redlock_sync *client, struct call *call, struct call **slot, redlock_code code);
@@ -219,6 +213,8 @@ void sync_publish(redlock_sync_lease *lease);
 int64_t sync_look(const redlock_sync_lease *lease, bool *shared);
 /* The time, as in a word. */
 int64_t sync_now_us(void);
+/* The rest of `wait_ms` (or REDLOCK_FOREVER) since then, in ms; not below 0. */
+int64_t sync_rest_of(int64_t wait_ms, int64_t begun);
 /* Any thread: ends the validity of a lease for good. */
 void sync_end_lease(redlock_sync_lease *lease);
 /* Brings the words of all leases up to date, for every thread to read; called after each turn of
@@ -243,13 +239,20 @@ redlock_code sync_side_open(redlock_sync *client, struct side **side,
 void sync_side_free(struct side *side);
 /* The one with the present list of masters. */
 struct side *sync_present(const redlock_sync *client);
-/* From now on this one has the present list. */
-void sync_side_enter(struct side *side);
+/* From now on this one has the present list, and all that the one before it has goes there.
+ * Returns as redlock_relist(). */
+redlock_code sync_side_enter(struct side *side, char *why, size_t why_size);
+/* The one of that client. */
+struct side *sync_side_of(const redlock_sync *client, const redlock *redlock);
+/* Something that was asked on this side ended with that code for want of the present list alone. */
+bool sync_may_begin_anew(const struct side *side, redlock_code code);
+/* As many as there may be are in the list. */
+bool sync_sides_are_full(const redlock_sync *client);
 /* Leases and calls on all but the first. */
 unsigned sync_sides_left_behind(const redlock_sync *client);
 /* Fills their descriptors in, and returns how many there are. */
 nfds_t sync_sides_poll(const redlock_sync *client, struct pollfd *ready);
-/* A turn of each.  One with a former list closes when nothing is left there. */
+/* A turn of each.  Frees those that are closed, and have no handles. */
 void sync_sides_process(redlock_sync *client);
 /* Closes them all; sync_sides_free() frees them, once all are closed, with the handles of leases.
  */
@@ -258,9 +261,8 @@ void sync_sides_free(redlock_sync *client);
 
 /* ---- sync_relist.c ---- */
 
-/* The background thread: moves the leases of former lists, if it is time for that.  Returns the ms
- * after which it must be called again, or -1. */
-int sync_move_leases(redlock_sync *client);
+/* The background thread: tells threads how much is left with former lists. */
+void sync_note_left_behind(redlock_sync *client);
 /* The background thread: goes over to the list in place of the present one, as its masters tell it;
  * false: it does not. */
 bool sync_go_over_to_successor(redlock_sync *client);

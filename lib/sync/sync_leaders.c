@@ -138,13 +138,24 @@ static void end_look(struct look *look, redlock_code code, const char *text)
     sync_finish(look->client, &look->call, sync_report(look->call.result, code, text));
 }
 
+static void start_look(redlock_sync *client, struct call *call);
+
+static void look_again(struct look *look)
+{
+    redlock_observer_free(look->observer);
+    sync_set_out(&look->call);
+    start_look(look->client, &look->call);
+}
+
 static void on_leader(redlock_observer *observer, const redlock_leader *leader, void *data)
 {
     struct look *look = data;
     redlock_code code = code_of_report(look, leader);
     (void)observer;
     keep_report(look, leader);
-    if (look->hasty || !code || redlock_code_class(code) == REDLOCK_CLASS_MISUSE)
+    if (sync_may_begin_anew(look->call.side, code))
+        look_again(look);
+    else if (look->hasty || !code || redlock_code_class(code) == REDLOCK_CLASS_MISUSE)
         end_look(look, code, text_of_report(code, leader));
 }
 

@@ -1,6 +1,7 @@
 /*
  * sync_lease.c - leases, from acquire to free.
  */
+#include "owner.h"
 #include "sync_client.h"
 #include "sync_report.h"
 
@@ -17,16 +18,8 @@ static void end_acquiring(redlock_sync_lease *lease, const redlock_event *event)
     sync_finish_with(lease->client, &lease->acquiring, REDLOCK_OK, event);
 }
 
-static void end_move(redlock_sync_lease *lease)
-{
-    if (lease->moves_to)
-        lease->moves_to->moves--;
-    lease->moves_to = NULL;
-}
-
 static void free_handle(redlock_sync_lease *lease)
 {
-    end_move(lease);
     lease->side->leases--;
     redlock_lease_free(lease->handle);
 }
@@ -49,12 +42,13 @@ static struct call *take_postponed(redlock_sync_lease *lease)
             return call;
         }
     }
+    lease->postpones = false;
     return NULL;
 }
 
 static void end_postponed(redlock_sync_lease *lease, redlock_code code, const redlock_event *event)
 {
-    for (struct call *call; (call = take_postponed(lease));)
+    for (struct call *call; lease->postpones && (call = take_postponed(lease));)
         sync_finish_with(lease->client, &call, code, event);
 }
 
@@ -63,9 +57,7 @@ static void end_holding(redlock_sync_lease *lease, const redlock_event *event)
     redlock_sync *client = lease->client;
     bool lost = event->kind == REDLOCK_LOST;
     redlock_code code = lost ? event->code : REDLOCK_E_CANCELLED;
-    if (lease->moves_to)
-        end_postponed(lease, code, event);
-    end_move(lease);
+    end_postponed(lease, code, event);
     sync_no_longer_held(lease);
     sync_finish_with(client, &lease->extending, code, event);
     sync_finish_with(client, &lease->changing, code, event);
@@ -94,24 +86,21 @@ static void tell_lease_event(const redlock_sync_lease *lease, const redlock_even
 
 static void start_postponed(redlock_sync_lease *lease)
 {
-    for (struct call *call; (call = take_postponed(lease));)
+    for (struct call *call; lease->postpones && (call = take_postponed(lease));)
         call->start(lease->client, call);
 }
 
 static void go_over(redlock_sync_lease *lease)
 {
     lease->side->leases--;
-    lease->side = lease->moves_to;
+    lease->side = sync_side_of(lease->client, client_of_lease(lease->handle));
     lease->side->leases++;
-    end_move(lease);
 }
 
 static void end_moving(redlock_sync_lease *lease, const redlock_event *event)
 {
     if (event->kind == REDLOCK_MOVED)
         go_over(lease);
-    else /* it is asked to move again */
-        end_move(lease);
     start_postponed(lease);
 }
 
@@ -119,21 +108,19 @@ static void end_moving(redlock_sync_lease *lease, const redlock_event *event)
 static void end_moving_acquire(redlock_sync_lease *lease, const redlock_event *event)
 {
     struct call *call = lease->acquiring;
-    end_moving(lease, event);
     if (event->kind != REDLOCK_MOVED)
         return;
+    go_over(lease);
     sync_set_out(call);
     sync_set_pending(lease->client, call);
 }
 
-/* The acquire ended for want of the present list alone. */
+/* The acquire ended for want of the present list alone: redlock_relist() ended it, as it could not
+ * go over, or its own list is over. */
 static bool has_next_list(const redlock_sync_lease *lease, const redlock_event *event)
 {
-    redlock_sync *client = lease->client;
-    if (event->code == REDLOCK_E_CANCELLED)
-        return lease->begins_anew;
-    return event->code == REDLOCK_E_DIFFERS && !lease->cancelled &&
-           (lease->side != sync_present(client) || client->follow(client));
+    bool was_left = event->code == REDLOCK_E_CANCELLED && lease->side->former;
+    return !lease->cancelled && (was_left || sync_may_begin_anew(lease->side, event->code));
 }
 
 static void begin_anew(redlock_sync_lease *lease);
@@ -209,47 +196,15 @@ static void start_acquire(redlock_sync *client, struct call *call)
     ask(call->lease, call, call->options);
 }
 
-static int64_t rest_of(int64_t wait_ms, int64_t begun)
-{
-    int64_t left = wait_ms - (sync_now_us() - begun) / 1000;
-    return wait_ms == REDLOCK_FOREVER ? wait_ms : left > 0 ? left : 0;
-}
-
 static void begin_anew(redlock_sync_lease *lease)
 {
     struct call *call = lease->acquiring;
     redlock_lease_options rest = *call->options;
-    rest.wait_ms = rest_of(rest.wait_ms, call->begun);
+    rest.wait_ms = sync_rest_of(rest.wait_ms, call->begun);
     lease->acquiring = NULL;
-    lease->begins_anew = false;
     free_handle(lease);
     sync_set_out(call);
     ask(lease, call, &rest);
-}
-
-redlock_code sync_move(redlock_sync_lease *lease)
-{
-    struct side *present = sync_present(lease->client);
-    if (lease->side == present || lease->moves_to)
-        return REDLOCK_OK;
-    redlock_code code = redlock_lease_move(lease->handle, present->redlock);
-    if (code)
-        return code;
-    lease->moves_to = present;
-    present->moves++;
-    return REDLOCK_OK;
-}
-
-/* One that waits for no other holder ends by itself soon. */
-void sync_move_acquire(const struct call *call)
-{
-    redlock_sync_lease *lease = call->lease;
-    if (call->start != start_acquire || lease->begins_anew)
-        return;
-    redlock_code code = sync_move(lease);
-    bool can_never = code == REDLOCK_E_TTL || code == REDLOCK_E_ARGUMENT;
-    if (can_never)
-        lease->begins_anew = redlock_lease_release(lease->handle) == REDLOCK_OK;
 }
 
 static redlock_sync_lease *new_sync_lease(redlock_sync *client, redlock_sync_callback *on_event,
@@ -381,10 +336,10 @@ static bool cancel_if_meant(const struct call *other, const struct call *cancel)
     redlock_sync_lease *lease = other->lease;
     if (other->start != start_acquire || lease->data != cancel->data)
         return false;
-    bool is_cancelled = lease->begins_anew || redlock_lease_release(lease->handle) == REDLOCK_OK;
-    lease->begins_anew = false;
-    lease->cancelled |= is_cancelled;
-    return is_cancelled;
+    bool is_first = !lease->cancelled;
+    lease->cancelled = true;
+    (void)redlock_lease_release(lease->handle); /* redlock_relist() may have asked for that */
+    return is_first;
 }
 
 static void start_cancel(redlock_sync *client, struct call *call)
@@ -445,9 +400,11 @@ void sync_await(redlock_sync *client, struct call *call, struct call **slot, red
 
 bool sync_postpone(redlock_sync *client, struct call *call)
 {
-    call->postponed = call->lease->moves_to;
-    if (call->postponed)
+    call->postponed = client_moves_lease(call->lease->handle);
+    if (call->postponed) {
+        call->lease->postpones = true;
         sync_set_pending(client, call);
+    }
     return call->postponed;
 }
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* secure_getenv; NOLINT(bugprone-reserved-identifier) */
 
 /*
- * sync_relist.c - another list of masters, to which leases and waits go over.
+ * sync_relist.c - another list of masters takes the place of the present one.
  */
 #include "sync_client.h"
 #include "sync_wait.h"
@@ -9,62 +9,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOVES_EVERY_US 200000 /* a lease may be about something else, or its new masters not up */
+/* ---- the next list ---- */
 
-/* ---- the background thread ---- */
-
-static void move_leases(const redlock_sync *client)
+void sync_note_left_behind(redlock_sync *client)
 {
-    for (struct list *at = client->held.next; at != &client->held; at = at->next)
-        (void)sync_move(LIST_OWNER(at, redlock_sync_lease, held));
-    for (struct list *at = client->pending.next; at != &client->pending; at = at->next)
-        sync_move_acquire(LIST_OWNER(at, struct call, place));
-}
-
-static void note_left_behind(redlock_sync *client)
-{
+    unsigned left = sync_sides_left_behind(client);
+    if (client->left_behind == left)
+        return;
     pthread_mutex_lock(&client->lock);
-    client->left_behind = sync_sides_left_behind(client);
+    client->left_behind = left;
     pthread_cond_broadcast(&client->changed);
     pthread_mutex_unlock(&client->lock);
 }
 
-int sync_move_leases(redlock_sync *client)
-{
-    if (client->open_sides == 1 && !client->left_behind)
-        return -1;
-    int64_t now = sync_now_us();
-    if (now >= client->move_at) {
-        client->move_at = now + MOVES_EVERY_US;
-        move_leases(client);
-    }
-    note_left_behind(client);
-    return (int)((client->move_at - now + 999) / 1000);
-}
-
-/* ---- the next list ---- */
-
-static redlock_code check_sides(const redlock_sync *client, const struct side *next, char *why,
-                                size_t why_size)
-{
-    redlock_code code = REDLOCK_OK;
-    for (struct list *at = client->sides.next; !code && at != &client->sides; at = at->next) {
-        const struct side *side = LIST_OWNER(at, struct side, place);
-        code = side->closing ? REDLOCK_OK : redlock_may_move(side->redlock, next->redlock);
-        if (code)
-            snprintf(why, why_size, "%s", redlock_last_error(side->redlock));
-    }
-    return code;
-}
-
-static void go_over(redlock_sync *client, struct side *next)
+static void be_unready(redlock_sync *client)
 {
     pthread_mutex_lock(&client->lock);
     client->ready = false;
     pthread_mutex_unlock(&client->lock);
-    sync_side_enter(next);
-    client->move_at = 0;
-    note_left_behind(client);
 }
 
 static redlock_code open_next(redlock_sync *client, const redlock_options *options, char *why,
@@ -73,7 +35,7 @@ static redlock_code open_next(redlock_sync *client, const redlock_options *optio
     struct side *next;
     if (sync_present(client)->closing)
         return REDLOCK_E_CLOSED;
-    if (client->open_sides == SIDES_MOST) {
+    if (sync_sides_are_full(client)) {
         snprintf(why, why_size, "leases or calls of %u former lists are left: end these first",
                  SIDES_MOST - 1);
         return REDLOCK_E_STATE;
@@ -81,12 +43,14 @@ static redlock_code open_next(redlock_sync *client, const redlock_options *optio
     redlock_code code = sync_side_open(client, &next, options, why, why_size);
     if (code)
         return code;
-    code = check_sides(client, next, why, why_size);
-    if (code)
+    code = sync_side_enter(next, why, why_size);
+    if (code) {
         sync_side_free(next);
-    else
-        go_over(client, next);
-    return code;
+        return code;
+    }
+    be_unready(client);
+    sync_note_left_behind(client);
+    return REDLOCK_OK;
 }
 
 /* ---- by itself ---- */

@@ -123,14 +123,53 @@ redlock_code sync_side_open(redlock_sync *client, struct side **out, const redlo
     return code;
 }
 
-void sync_side_enter(struct side *side)
+/* Calls have gone over, or end with the client. */
+static void pass_calls_on(struct side *side)
+{
+    struct side *to = sync_present(side->client);
+    const struct list *pending = &side->client->pending;
+    for (struct list *at = pending->next; at != pending; at = at->next) {
+        struct call *call = LIST_OWNER(at, struct call, place);
+        if (call->side == side)
+            call->side = to;
+    }
+    to->calls += side->calls;
+    side->calls = 0;
+}
+
+static void on_former_closed(redlock *redlock, unsigned left, void *data)
+{
+    struct side *side = data;
+    (void)redlock;
+    side->closed = true;
+    side->client->left += left;
+    side->client->open_sides--;
+    pass_calls_on(side);
+}
+
+static redlock_code leave_side_for(struct side *former, const struct side *next, char *why,
+                                   size_t why_size)
+{
+    redlock_code code = redlock_relist(former->redlock, next->redlock, on_former_closed, former);
+    if (code)
+        snprintf(why, why_size, "%s", redlock_last_error(former->redlock));
+    else
+        former->former = true;
+    return code;
+}
+
+redlock_code sync_side_enter(struct side *side, char *why, size_t why_size)
 {
     redlock_sync *client = side->client;
-    if (!list_is_empty(&client->sides))
-        sync_present(client)->former = true;
+    bool is_first = list_is_empty(&client->sides);
+    redlock_code code =
+        is_first ? REDLOCK_OK : leave_side_for(sync_present(client), side, why, why_size);
+    if (code)
+        return code;
     list_append(client->sides.next, &side->place); /* before the first */
     client->open_sides++;
     client->may_follow = true;
+    return REDLOCK_OK;
 }
 
 void sync_side_free(struct side *side)
@@ -139,34 +178,51 @@ void sync_side_free(struct side *side)
     free_side(side);
 }
 
+struct side *sync_side_of(const redlock_sync *client, const redlock *redlock)
+{
+    struct list *at = client->sides.next;
+    while (LIST_OWNER(at, struct side, place)->redlock != redlock)
+        at = at->next;
+    return LIST_OWNER(at, struct side, place);
+}
+
+bool sync_may_begin_anew(const struct side *side, redlock_code code)
+{
+    redlock_sync *client = side->client;
+    return code == REDLOCK_E_DIFFERS && (side != sync_present(client) || client->follow(client));
+}
+
 /* ---- All of a client ------------------------------------------------------- */
 
 nfds_t sync_sides_poll(const redlock_sync *client, struct pollfd *ready)
 {
     nfds_t count = 0;
-    for (struct list *at = client->sides.next; at != &client->sides; at = at->next)
-        ready[count++] = (struct pollfd){
-            .fd = redlock_fd(LIST_OWNER(at, struct side, place)->redlock), .events = POLLIN};
+    for (struct list *at = client->sides.next; at != &client->sides; at = at->next) {
+        const struct side *side = LIST_OWNER(at, struct side, place);
+        if (!side->closed)
+            ready[count++] = (struct pollfd){.fd = redlock_fd(side->redlock), .events = POLLIN};
+    }
     return count;
 }
 
-#define FORMER_PATIENCE_MS 30000 /* for the releases that it owes */
-
-static void on_former_closed(redlock *redlock, unsigned left, void *data)
+static bool is_done_with(const struct side *side)
 {
-    struct side *side = data;
-    (void)redlock;
-    side->client->left += left;
-    list_remove(&side->place);
-    side->client->open_sides--;
-    ask_to_follow(side->client); /* there is room for one more */
-    sync_side_free(side);
+    return side->closed && !side->leases;
 }
 
-static bool is_drained(const struct side *side)
+bool sync_sides_are_full(const redlock_sync *client)
 {
-    bool is_used = side->leases || side->calls || side->moves;
-    return side->former && !is_used && !side->closing;
+    unsigned count = 0;
+    for (struct list *at = client->sides.next; at != &client->sides; at = at->next)
+        count += !is_done_with(LIST_OWNER(at, struct side, place));
+    return count >= SIDES_MOST;
+}
+
+static void drop_closed(struct side *side)
+{
+    list_remove(&side->place);
+    ask_to_follow(side->client); /* there is room for one more */
+    sync_side_free(side);
 }
 
 /* The present one comes first: what its answers bring about for a former one is sent in this turn.
@@ -176,11 +232,10 @@ void sync_sides_process(redlock_sync *client)
     for (struct list *at = client->sides.next, *next; at != &client->sides; at = next) {
         struct side *side = LIST_OWNER(at, struct side, place);
         next = at->next;
-        if (is_drained(side)) {
-            side->closing = true;
-            redlock_close(side->redlock, FORMER_PATIENCE_MS, on_former_closed, side);
-        }
-        redlock_process(side->redlock);
+        if (is_done_with(side))
+            drop_closed(side);
+        else
+            redlock_process(side->redlock);
     }
 }
 

@@ -23,6 +23,12 @@ int64_t sync_now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+int64_t sync_rest_of(int64_t wait_ms, int64_t begun)
+{
+    int64_t left = wait_ms - (sync_now_us() - begun) / 1000;
+    return wait_ms == REDLOCK_FOREVER ? wait_ms : left > 0 ? left : 0;
+}
+
 static bool is_shared(int64_t word)
 {
     return word & 1;

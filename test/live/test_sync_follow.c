@@ -3,6 +3,8 @@
  * thread calls anything for that.
  * rule: D1, D3, D5
  */
+#include <redlock/recipes.h>
+
 #include "fixture.h"
 #include "lists_in_use.h"
 #include "sync_user.h"
@@ -407,6 +409,89 @@ CASE(a_thread_that_waits_waits_on_the_next_list)
     redlock_sync_close(holder, PATIENCE_MS);
     redlock_sync_free(holder);
     end(client);
+}
+
+/* ---- Barriers, latches and leaders ----------------------------------------------------- */
+
+static redlock_code arrive(struct call *call)
+{
+    redlock_barrier_options options = {.size = sizeof options, .parties = 2};
+    return redlock_sync_barrier_arrive(call->client, "barrier", &options, NULL, &call->result);
+}
+
+static redlock_code await_latch(struct call *call)
+{
+    return redlock_sync_latch_await(call->client, "latch", NULL, NULL, &call->result);
+}
+
+static redlock_code await_leader(struct call *call)
+{
+    redlock_leader leader = {.size = sizeof leader};
+    return redlock_sync_leader_next(call->client, "led", 0, 0, &leader, NULL, 0, &call->result);
+}
+
+static bool has(const char *key)
+{
+    return cluster_answering(&cluster, 1, "ZCOUNT redlock:%s 1 (+inf", key) >= 2;
+}
+
+static void make_latch(redlock_sync *client)
+{
+    redlock_latch_options options = {.size = sizeof options, .arrivals = 1, .life_ms = 60000};
+    assert_code(redlock_sync_latch_create(client, "latch", &options, NULL, NULL), REDLOCK_OK);
+}
+
+/* No call ends meanwhile. */
+CASE(what_is_waited_for_is_waited_for_on_the_next_list)
+{
+    struct call waits[] = {{.act = arrive}, {.act = await_latch}, {.act = await_leader}};
+    redlock_campaign_options options = {.size = sizeof options, .value = "me", .length = 2};
+    redlock_sync_lease *leader;
+    begin();
+    redlock_sync *client = open_with(three);
+    make_latch(client);
+    for (unsigned i = 0; i < COUNT(waits); i++) {
+        waits[i].client = client;
+        call_begin(&waits[i]);
+    }
+    AWAIT(has("barrier:0:barrier"));
+    tell_over(three, four);
+    let_hear(three);
+    AWAIT(is_on(client, four));
+    redlock_sync *other = open_with(four);
+    for (unsigned i = 0; i < COUNT(waits); i++)
+        assert_false(atomic_load(&waits[i].done));
+    struct call last = {.act = arrive, .client = other};
+    call_begin(&last);
+    assert_code(call_end(&last), REDLOCK_OK);
+    assert_code(redlock_sync_latch_arrive(other, "latch", NULL, NULL, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_campaign(other, &leader, "led", &options, NULL), REDLOCK_OK);
+    for (unsigned i = 0; i < COUNT(waits); i++)
+        assert_code(call_end(&waits[i]), REDLOCK_OK);
+    give_back(leader);
+    redlock_sync_close(other, PATIENCE_MS);
+    redlock_sync_free(other);
+    redlock_sync_close(client, PATIENCE_MS);
+    redlock_sync_free(client);
+}
+
+/* The first call of a client with a list that is over. */
+CASE(calls_begin_on_the_next_list)
+{
+    redlock_leader leader = {.size = sizeof leader};
+    redlock_latch_result tally = {.size = sizeof tally};
+    redlock_barrier_options one = {.size = sizeof one, .parties = 1, .generation = 1};
+    begin();
+    redlock_sync *client;
+    redlock_options options = options_of(three);
+    tell_over(three, four);
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_sync_barrier_arrive(client, "one", &one, NULL, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_latch_count(client, "none", NULL, &tally, NULL), REDLOCK_E_GONE);
+    assert_code(redlock_sync_leader_get(client, "none", &leader, NULL, 0, NULL), REDLOCK_OK);
+    assert_true(is_on(client, four));
+    redlock_sync_close(client, PATIENCE_MS);
+    redlock_sync_free(client);
 }
 
 /* ---- Beside a call ------------------------------------------------------------------- */

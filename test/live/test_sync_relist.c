@@ -1,7 +1,7 @@
 /*
- * Threads whose client gets another list of masters: what they hold moves, and what they wait for
- * is waited for on the new masters.
- * rule: D5, D6, D7, D8
+ * Threads whose client gets another list of masters: what they hold moves.  They go on to wait, on
+ * the new masters.
+ * rule: D5, D6, D7, D8, D9, D10, D11
  */
 #include <dirent.h>
 #include <redlock/recipes.h>
@@ -521,12 +521,20 @@ CASE(a_lease_follows_lists_that_change_before_it_moved)
     end(client);
 }
 
-/* Two of four do not answer for a second, so there is no quorum of three. */
-static void go_over_slowly(redlock_sync *client)
+/* Two of four do not answer, so a move that begins within that time takes long. */
+static void go_over_slowly(redlock_sync *client, unsigned pause_ms)
 {
-    cluster_tell(&cluster, 2, "CLIENT PAUSE 1000");
-    cluster_tell(&cluster, 3, "CLIENT PAUSE 1000");
     assert_code(relist(client, 0, 4, 0), REDLOCK_E_UNAVAILABLE);
+    assert_code(redlock_sync_ready(client, PATIENCE_MS, NULL, 0), REDLOCK_OK);
+    cluster_tell(&cluster, 2, "CLIENT PAUSE %u", pause_ms);
+    cluster_tell(&cluster, 3, "CLIENT PAUSE %u", pause_ms);
+}
+
+/* Until one of them has waited for the move, which begins between two of them. */
+static void extend_often(redlock_sync_lease *lease)
+{
+    for (int64_t end = now_us() + 700 * MS_US; now_us() < end; usleep(20 * MS_US))
+        assert_code(redlock_sync_lease_extend(lease, 0, NULL), REDLOCK_OK);
 }
 
 CASE(calls_about_a_lease_that_moves_wait)
@@ -535,15 +543,16 @@ CASE(calls_about_a_lease_that_moves_wait)
     redlock_lease_options options = terms(10000, 0);
     options.fence = true;
     redlock_sync_lease *lease = take(client, "name", &options);
-    go_over_slowly(client);
-    assert_code(redlock_sync_lease_extend(lease, 0, NULL), REDLOCK_OK);
-    go_over_slowly(client);
-    assert_code(redlock_sync_lease_announce(lease, "me", 2, NULL), REDLOCK_OK);
-    go_over_slowly(client);
+    go_over_slowly(client, 1000);
+    extend_often(lease);
+    go_over_slowly(client, 1000);
+    for (int64_t end = now_us() + 700 * MS_US; now_us() < end; usleep(20 * MS_US))
+        assert_code(redlock_sync_lease_announce(lease, "me", 2, NULL), REDLOCK_OK);
+    go_over_slowly(client, 1000);
     give_back(lease);
     assert_code(relist(client, 0, 4, PATIENCE_MS), REDLOCK_OK);
     lease = take(client, "name", &options);
-    go_over_slowly(client);
+    go_over_slowly(client, 1000);
     assert_code(redlock_sync_lease_downgrade(lease, NULL), REDLOCK_OK);
     give_back(lease);
     end(client);
@@ -554,14 +563,28 @@ static redlock_code extend_it(struct call *call)
     return redlock_sync_lease_extend(call->lease, 0, &call->result);
 }
 
+/* The masters of the former list alone would have answered by then. */
+static bool has_waited(struct call *extends)
+{
+    usleep(20 * MS_US); /* a move does not begin while it is extended */
+    *extends = (struct call){.act = extend_it, .client = extends->client, .lease = extends->lease};
+    int64_t begun = now_us();
+    call_begin(extends);
+    AWAIT(atomic_load(&extends->done) || now_us() - begun > 500 * MS_US);
+    if (!atomic_load(&extends->done))
+        return true;
+    assert_code(call_end(extends), REDLOCK_OK);
+    return false;
+}
+
 CASE(a_release_ends_a_call_that_waits_for_a_move)
 {
     redlock_sync *client = open_with(0, 3);
-    redlock_sync_lease *lease = take(client, "name", NULL);
-    struct call extends = {.act = extend_it, .client = client, .lease = lease};
-    go_over_slowly(client);
-    call_begin(&extends);
-    AWAIT(is_asleep(&extends));
+    redlock_lease_options options = terms(5000, 0);
+    redlock_sync_lease *lease = take(client, "name", &options);
+    struct call extends = {.client = client, .lease = lease};
+    go_over_slowly(client, 3000);
+    AWAIT(has_waited(&extends));
     assert_code(redlock_sync_lease_release(lease, NULL), REDLOCK_OK);
     AWAIT(atomic_load(&extends.done));
     assert_code(call_end(&extends), REDLOCK_E_CANCELLED);
@@ -599,31 +622,195 @@ CASE(former_clients_leave_no_descriptor)
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
-static redlock_code arrive(struct call *call)
-{
-    redlock_barrier_options options = {.size = sizeof options};
-    options.parties = 2;
-    return redlock_sync_barrier_arrive(call->client, call->name, &options, NULL, &call->result);
-}
+/* ---- Barriers, latches and observers.  They leave keys until their ttl is over. ---- */
 
-/* The last cases: barriers and observers leave keys until their ttl is over. */
-CASE(a_party_ends_with_the_former_masters)
+static void close_both(redlock_sync *client, redlock_sync *other)
 {
-    redlock_sync *client = open_with(0, 5), *other = open_with(0, 5);
-    struct call party = {.act = arrive, .client = client, .name = "barrier"};
-    struct call last = {.act = arrive, .client = other, .name = "barrier"};
-    call_begin(&party);
-    AWAIT(stats_now(client).requests > 10);
-    assert_code(relist(client, 0, 6, 0), REDLOCK_E_UNAVAILABLE);
-    call_begin(&last);
-    assert_code(call_end(&party), REDLOCK_OK);
-    assert_code(call_end(&last), REDLOCK_OK);
-    assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
+    cases_ended++;
     redlock_sync_close(other, PATIENCE_MS);
     redlock_sync_free(other);
     redlock_sync_close(client, PATIENCE_MS);
     redlock_sync_free(client);
 }
+
+static atomic_llong timeout_ms; /* of the calls below */
+
+struct party {
+    struct call call;
+    redlock_barrier_result passage;
+};
+
+static redlock_code arrive(struct call *call)
+{
+    struct party *party = (struct party *)(void *)call;
+    redlock_barrier_options options = {.size = sizeof options, .parties = 2};
+    options.timeout_ms = timeout_ms;
+    party->passage = (redlock_barrier_result){.size = sizeof party->passage};
+    return redlock_sync_barrier_arrive(call->client, call->name, &options, &party->passage,
+                                       &call->result);
+}
+
+static bool counts(const char *key, long long count)
+{
+    return cluster_answering(&cluster, count, "ZCOUNT redlock:%s 1 (+inf", key) >= 3;
+}
+
+CASE(a_party_goes_over)
+{
+    redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
+    struct party first = {.call = {.act = arrive, .client = client, .name = "goes"}};
+    struct party last = {.call = {.act = arrive, .client = other, .name = "goes"}};
+    timeout_ms = 0;
+    call_begin(&first.call);
+    AWAIT(counts("barrier:0:goes", 1));
+    assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
+    assert_false(atomic_load(&first.call.done));
+    call_begin(&last.call);
+    assert_code(call_end(&last.call), REDLOCK_OK);
+    assert_code(call_end(&first.call), REDLOCK_OK);
+    assert_int_equal(first.passage.masters, 6);
+    close_both(client, other);
+}
+
+struct latching {
+    struct call call;
+    redlock_latch_result tally;
+};
+
+static redlock_code await_latch(struct call *call)
+{
+    struct latching *latching = (struct latching *)(void *)call;
+    redlock_latch_options options = {.size = sizeof options};
+    options.timeout_ms = timeout_ms;
+    latching->tally = (redlock_latch_result){.size = sizeof latching->tally};
+    return redlock_sync_latch_await(call->client, call->name, &options, &latching->tally,
+                                    &call->result);
+}
+
+static void make_latch(redlock_sync *client, const char *name)
+{
+    redlock_latch_options options = {.size = sizeof options, .arrivals = 1, .life_ms = 60000};
+    assert_code(redlock_sync_latch_create(client, name, &options, NULL, NULL), REDLOCK_OK);
+}
+
+CASE(an_await_goes_over)
+{
+    redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
+    struct latching waits = {.call = {.act = await_latch, .client = client, .name = "latch"}};
+    timeout_ms = 0;
+    make_latch(client, "latch");
+    uint64_t before = stats_now(client).requests;
+    call_begin(&waits.call);
+    AWAIT(stats_now(client).requests > before);
+    assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
+    assert_false(atomic_load(&waits.call.done));
+    assert_code(redlock_sync_latch_arrive(other, "latch", NULL, NULL, NULL), REDLOCK_OK);
+    assert_code(call_end(&waits.call), REDLOCK_OK);
+    assert_int_equal(waits.tally.masters, 6);
+    close_both(client, other);
+}
+
+struct watch {
+    struct call call;
+    redlock_leader leader;
+};
+
+static redlock_code await_leader(struct call *call)
+{
+    struct watch *watch = (struct watch *)(void *)call;
+    watch->leader = (redlock_leader){.size = sizeof watch->leader};
+    return redlock_sync_leader_next(call->client, call->name, 0, timeout_ms, &watch->leader, NULL,
+                                    0, &call->result);
+}
+
+CASE(an_observer_goes_over)
+{
+    redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
+    struct watch waits = {.call = {.act = await_leader, .client = client, .name = "led"}};
+    redlock_campaign_options options = {.size = sizeof options, .value = "me", .length = 2};
+    redlock_sync_lease *leader;
+    timeout_ms = 0;
+    call_begin(&waits.call);
+    AWAIT(is_asleep(&waits.call));
+    assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
+    assert_false(atomic_load(&waits.call.done));
+    assert_code(redlock_sync_campaign(other, &leader, "led", &options, NULL), REDLOCK_OK);
+    assert_code(call_end(&waits.call), REDLOCK_OK);
+    assert_int_equal(waits.leader.masters, 6);
+    assert_true(waits.leader.term == redlock_sync_lease_fence(leader));
+    give_back(leader);
+    close_both(client, other);
+}
+
+/* They go over and back meanwhile. */
+CASE(they_wait_for_the_rest_of_their_time)
+{
+    redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
+    struct party party = {.call = {.act = arrive, .client = client, .name = "alone"}};
+    struct latching latching = {.call = {.act = await_latch, .client = client, .name = "shut"}};
+    struct watch watch = {.call = {.act = await_leader, .client = client, .name = "nobody"}};
+    make_latch(client, "shut");
+    int64_t begun = now_us();
+    timeout_ms = 5000;
+    call_begin(&party.call);
+    call_begin(&latching.call);
+    call_begin(&watch.call);
+    while (now_us() - begun < 3000 * MS_US) {
+        relist(client, 0, 6, 200);
+        relist(client, 0, 5, 200);
+    }
+    assert_code(call_end(&watch.call), REDLOCK_E_UNAVAILABLE);
+    assert_code(call_end(&latching.call), REDLOCK_E_NOT_OPEN);
+    assert_code(call_end(&party.call), REDLOCK_E_NOT_PASSED);
+    assert_in_range(now_us() - begun, 4900 * MS_US, 9000 * MS_US);
+    assert_code(relist(client, 0, 5, PATIENCE_MS), REDLOCK_OK);
+    close_both(client, other);
+}
+
+/* ---- What functions asked for ---- */
+
+struct inner {
+    redlock_lease *lease;
+    atomic_int acquired, moved;
+};
+
+static void hear_inner(redlock_lease *lease, const redlock_event *event, void *data)
+{
+    struct inner *inner = data;
+    (void)lease;
+    inner->acquired += event->kind == REDLOCK_ACQUIRED;
+    inner->moved += event->kind == REDLOCK_MOVED;
+}
+
+static void acquire_inner(redlock *redlock, void *data)
+{
+    struct inner *inner = data;
+    assert_code(redlock_acquire(redlock, &inner->lease, "inner", NULL, hear_inner, inner),
+                REDLOCK_OK);
+}
+
+static void free_inner(redlock *redlock, void *data)
+{
+    (void)redlock;
+    redlock_lease_free(((struct inner *)data)->lease);
+}
+
+CASE(what_functions_have_goes_over)
+{
+    struct inner inner = {NULL, 0, 0};
+    redlock_sync *client = open_with(0, 5);
+    assert_code(redlock_sync_run(client, acquire_inner, &inner), REDLOCK_OK);
+    AWAIT(inner.acquired);
+    assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
+    AWAIT(inner.moved == 1 && cluster_holders(&cluster, "inner", NULL) == 6);
+    assert_code(redlock_sync_run(client, free_inner, &inner), REDLOCK_OK);
+    AWAIT(cluster_holders(&cluster, "inner", NULL) == 0);
+    redlock_sync_close(client, PATIENCE_MS);
+    redlock_sync_free(client);
+    cases_ended++;
+}
+
+/* ---- Elections ---- */
 
 static void assert_leads(redlock_sync *client, int64_t term, const char *announced)
 {
@@ -674,22 +861,16 @@ CASE(a_leader_keeps_its_term)
     cases_ended++;
 }
 
-static redlock_code await_leader(struct call *call)
-{
-    redlock_leader leader = {.size = sizeof leader};
-    return redlock_sync_leader_next(call->client, call->name, 0, PATIENCE_MS * 2, &leader, NULL, 0,
-                                    &call->result);
-}
-
 CASE(a_close_ends_what_waits_on_former_masters)
 {
     redlock_sync *client = open_with(0, 5);
-    struct call looks = {.act = await_leader, .client = client, .name = "name"};
-    call_begin(&looks);
-    AWAIT(is_asleep(&looks));
+    struct watch waits = {.call = {.act = await_leader, .client = client, .name = "name"}};
+    timeout_ms = 0;
+    call_begin(&waits.call);
+    AWAIT(is_asleep(&waits.call));
     assert_code(relist(client, 0, 6, 0), REDLOCK_E_UNAVAILABLE);
     redlock_sync_close(client, PATIENCE_MS);
-    assert_code(call_end(&looks), REDLOCK_E_CLOSED);
+    assert_code(call_end(&waits.call), REDLOCK_E_CLOSED);
     redlock_sync_free(client);
     cases_ended++;
 }
