@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import schema
@@ -185,6 +186,83 @@ class Followed(Lead):
         self.finish(change, 0)
         self.let_end(holder, status=0)
         self.assertIn(LED + self.names(1, 2, 3, 4), self.finish(waiter, 0).err)
+
+    def waits(self, env, *options):
+        to = open(self.tmp / "waits", "wb")
+        self.addCleanup(to.close)
+        return self.spawn("run", "--wait", "forever", *options, "held", "--", "sh", "-c", "echo in; cat",
+                          env=env, stdin=subprocess.PIPE, stderr=to)
+
+    def are_in_line(self, count, *masters):
+        key = f"redlock:queue:{self.prefix}held"
+        until(lambda: all(self.cluster.cli(master, "ZCARD", key).strip() == str(count) for master in masters),
+              f"{count} wait on {masters}")
+
+    def test_waiter_keeps_its_turn(self):
+        """Its file has the next list before its own one is over."""
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, 4, env=self.of(1, 2, 3, 4))
+        first = self.waits(env)
+        self.are_in_line(1, 1, 2, 3)
+        later = self.spawn("run", "--wait", "forever", "held", "--", "true", env=self.of(1, 2, 3, 4))
+        self.are_in_line(2, 1, 2, 3)
+        self.write(path, 1, 2, 3, 4)
+        until(lambda: "goes on with another list of masters: " in self.said("waits"), "it goes over")
+        self.are_in_line(2, 1, 2, 3, 4)
+        self.let_end(holder, status=0)
+        Lines(first).next("^in$")
+        self.assertIsNone(later.poll())
+        self.let_end(first, status=0)
+        self.finish(later, 0)
+
+    def lists_on(self, master):
+        return len(self.cluster.cli(master, "KEYS", f"{self.key}:*").splitlines())
+
+    def test_waiter_for_a_list_without_a_quorum(self):
+        """It stays, and goes over when it holds the lock."""
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3))
+        first = self.waits(env, "--connect-timeout", "100ms")
+        self.are_in_line(1, 1, 2, 3)
+        known = self.lists_on(1)
+        self.cluster.pause(3, 4)
+        self.addCleanup(self.cluster.resume, 3, 4)
+        self.write(path, 1, 2, 3, 4)
+        until(lambda: self.lists_on(1) > known, "it tries the next list")
+        tried = time.monotonic()
+        until(lambda: time.monotonic() > tried + 1, "its time to connect is over")
+        self.end_input(holder)
+        Lines(first).next("^in$")
+        self.cluster.resume(3, 4)
+        until(lambda: "goes on with another list of masters: " in self.said("waits"), "it goes over")
+        self.let_end(first, status=0)
+        self.finish(holder, 0)
+
+    def test_waiter_ends_while_it_goes_over(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3))
+        for number in signal.SIGTERM, signal.SIGINT:
+            first = self.waits(env)
+            self.are_in_line(1, 1, 2, 3)
+            self.write(path, 1, 2, 3, 4)
+            first.send_signal(number)
+            self.finish(first, 128 + number)
+            self.write(path, 1, 2, 3)
+        self.let_end(holder, status=0)
+
+    def test_waiter_waits_no_longer(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3))
+        begun = time.monotonic()
+        to = open(self.tmp / "waits", "wb")
+        self.addCleanup(to.close)
+        waiter = self.spawn("run", "--wait", "5s", "held", "--", "true", env=env, stderr=to)
+        self.are_in_line(1, 1, 2, 3)
+        self.write(path, 1, 2, 3, 4)
+        until(lambda: "goes on with another list of masters: " in self.said("waits"), "it goes over")
+        self.finish(waiter, 75)
+        self.assertGreater(time.monotonic() - begun, 4.9)
+        self.let_end(holder, status=0)
 
     def test_begins_with_a_list_that_is_over(self):
         self.change((1, 2, 3), (2, 3, 4))

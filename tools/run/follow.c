@@ -13,10 +13,17 @@
 
 /* ---- Clients ------------------------------------------------------------ */
 
+/* A lease that waits gives its place up, so it goes only where a quorum votes. */
+static bool may_try(const struct follow *follow)
+{
+    return follow->lease && follow->next &&
+           (follow->votes || redlock_lease_valid_for(follow->lease) > 0);
+}
+
 static void try_to_move(struct follow *follow)
 {
     ev_timer_stop(follow->session->loop, &follow->again);
-    if (!follow->lease || !follow->next)
+    if (!may_try(follow))
         return;
     redlock_code code = redlock_lease_move(follow->lease, follow->next);
     if (code == REDLOCK_E_STATE) /* another call about it is under way */
@@ -28,8 +35,13 @@ static void try_to_move(struct follow *follow)
 
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
 {
-    (void)client, (void)code, (void)text;
-    try_to_move(data);
+    struct follow *follow = data;
+    (void)text;
+    if (client != follow->next)
+        return;
+    follow->tried = true;
+    follow->votes = code == REDLOCK_OK;
+    try_to_move(follow);
 }
 
 static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
@@ -43,6 +55,7 @@ static void drop_next(struct follow *follow)
     ev_timer_stop(follow->session->loop, &follow->again);
     redlock_free(follow->next);
     follow->next = NULL;
+    follow->tried = follow->votes = false;
 }
 
 /* With that list, or with that of the file. */
@@ -136,7 +149,6 @@ static bool may_follow(const struct follow *follow)
     return !same && may;
 }
 
-/* A lease that is waited for comes from the present list, and moves then. */
 static void look_at_file(struct follow *follow)
 {
     if (!follow->changed || !follow->lease)
@@ -176,13 +188,15 @@ void follow_start(struct follow *follow, struct session *session)
     ev_unref(session->loop);
 }
 
-void follow_holds(struct follow *follow, redlock_lease *lease)
+void follow_takes(struct follow *follow, redlock_lease *lease)
 {
     follow->lease = lease;
     look_at_file(follow);
+    if (follow->tried)
+        try_to_move(follow);
 }
 
-void follow_ends_holding(struct follow *follow)
+void follow_drops(struct follow *follow)
 {
     follow->lease = NULL;
     drop_next(follow);
@@ -200,7 +214,7 @@ void follow_hears(struct follow *follow, const redlock_event *event)
 
 void follow_stop(struct follow *follow)
 {
-    follow_ends_holding(follow);
+    follow_drops(follow);
     redlock_free(follow->former);
     follow->former = NULL;
     if (!ev_is_active(&follow->file))

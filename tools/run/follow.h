@@ -5,7 +5,8 @@
  *   its list is over            ├─► a client of that list ─► the lease moves ─► the former one
  * closes (the masters tell the next) ┘
  *
- * A wait ends with E_DIFFERS when the list is over, and begins anew with the next list.
+ * A lease that waits moves, too, and keeps its turn.  But its wait ends with E_DIFFERS when the
+ * list is over, and begins anew with the next list.
  */
 #ifndef REDLOCK_TOOLS_FOLLOW_H
 #define REDLOCK_TOOLS_FOLLOW_H
@@ -16,8 +17,9 @@
 
 struct follow {
     struct session *session;
-    redlock_lease *lease; /* held; NULL: it is not to be moved */
+    redlock_lease *lease; /* waits or is held; NULL: it is not to be moved */
     redlock *next;        /* a client of another list; NULL: there is none */
+    bool tried, votes;    /* each of its masters was reached or tried; a quorum votes */
     bool is_led;          /* its list is the one that masters tell */
     redlock *former;      /* it closes; NULL: none does */
     unsigned lists;       /* gone through, as told by masters */
@@ -27,11 +29,11 @@ struct follow {
 };
 
 void follow_start(struct follow *follow, struct session *session);
-/* The lease is held, and moves from now on when another list comes up. */
-void follow_holds(struct follow *follow, redlock_lease *lease);
-/* It is lost, or not held any more. */
-void follow_ends_holding(struct follow *follow);
-/* An event of the lease that is held: it moved or not, or is not renewed, as its list may be over.
+/* The lease is asked for, or held now: it moves from now on when another list comes up. */
+void follow_takes(struct follow *follow, redlock_lease *lease);
+/* It is lost, or neither waits nor is held any more. */
+void follow_drops(struct follow *follow);
+/* An event of the lease: it moved or not, or is not renewed, as its list may be over.
  */
 void follow_hears(struct follow *follow, const redlock_event *event);
 /* Nothing is held, and the session's list is over: it has a client of the list in place of it from

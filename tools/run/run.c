@@ -55,7 +55,7 @@ const char run_help[] =
     "REDLOCK_SPARE and REDLOCK_MAX_TTL, for a `redlock` in it.\n"
     "\n"
     "If the file with the masters changes, or their list is over, the lock goes along\n"
-    "to the next list while the command runs.\n"
+    "to the next list. A wait keeps its turn if the file changes first.\n"
     "\n"
     "SIGINT, SIGQUIT and SIGTERM end the command; it gets other signals as they are.\n"
     "`man redlock-run` has more: children, the guardian, systemd, metrics.\n"
@@ -119,6 +119,7 @@ static int status_of(const struct run *run)
 /* After LOST too, to clear what is left on the masters. */
 static void release(struct run *run)
 {
+    follow_drops(&run->follow);
     if (redlock_lease_release(run->lease) != REDLOCK_OK)
         session_end(&run->session, run->status, OWED_TIMEOUT_MS);
 }
@@ -127,7 +128,6 @@ static void on_all_ended(struct child *child, void *data)
 {
     struct run *run = data;
     run->running = false;
-    follow_ends_holding(&run->follow);
     stop_max_hold(run);
     ev_prepare_stop(run->session.loop, &run->lease_watcher);
     if (child->acted && !run->lost && !run->overdue)
@@ -211,7 +211,7 @@ static void on_acquired(struct run *run, const redlock_event *event)
     watch_lease(run);
     if (run->session.options->command->bit == FOR_ELECT)
         elect_announce(run);
-    follow_holds(&run->follow, run->lease);
+    follow_takes(&run->follow, run->lease);
     run_notify_holding(run, event);
 }
 
@@ -219,6 +219,7 @@ static void on_acquired(struct run *run, const redlock_event *event)
 static bool asks_elsewhere(struct run *run, const redlock_event *event)
 {
     redlock_lease *lease = run->lease;
+    follow_drops(&run->follow);
     if (event->code != REDLOCK_E_DIFFERS || run->stopped_by || !follow_to_successor(&run->follow))
         return false;
     run->lease = NULL;
@@ -245,7 +246,7 @@ static void on_lost(struct run *run, const redlock_event *event)
     int64_t now = boot_ms();
     int64_t grace = run_grace_ms(run->session.options, event->valid_ms);
     run->lost = true;
-    follow_ends_holding(&run->follow);
+    follow_drops(&run->follow);
     run->taken = event->code == REDLOCK_E_GONE;
     run->lease_end = now + event->ends_ms;
     if (run->running) {
@@ -286,6 +287,21 @@ static void on_released(struct run *run, const redlock_event *event)
         session_end(&run->session, run->status, OWED_TIMEOUT_MS);
 }
 
+static bool still_waits(const struct run *run)
+{
+    return !run->running && !run->lost && redlock_lease_valid_for(run->lease) == 0;
+}
+
+static void on_news(struct run *run, const redlock_event *event)
+{
+    follow_hears(&run->follow, event);
+    report_if_verbose(run, event);
+    if (run->running && !run->lost)
+        run_notify_holding(run, event);
+    else if (still_waits(run))
+        waiting_start(&run->waiting, &run->session, run->lease);
+}
+
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct run *run = data;
@@ -305,10 +321,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
         on_released(run, event);
         break;
     default:
-        follow_hears(&run->follow, event);
-        report_if_verbose(run, event);
-        if (run->running && !run->lost)
-            run_notify_holding(run, event);
+        on_news(run, event);
     }
     metrics_write(&run->metrics);
 }
@@ -370,6 +383,7 @@ static void stand(struct run *run)
     else {
         run_notify_asking(run);
         waiting_start(&run->waiting, &run->session, run->lease);
+        follow_takes(&run->follow, run->lease);
     }
 }
 
