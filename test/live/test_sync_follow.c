@@ -411,89 +411,6 @@ CASE(a_thread_that_waits_waits_on_the_next_list)
     end(client);
 }
 
-/* ---- Barriers, latches and leaders ----------------------------------------------------- */
-
-static redlock_code arrive(struct call *call)
-{
-    redlock_barrier_options options = {.size = sizeof options, .parties = 2};
-    return redlock_sync_barrier_arrive(call->client, "barrier", &options, NULL, &call->result);
-}
-
-static redlock_code await_latch(struct call *call)
-{
-    return redlock_sync_latch_await(call->client, "latch", NULL, NULL, &call->result);
-}
-
-static redlock_code await_leader(struct call *call)
-{
-    redlock_leader leader = {.size = sizeof leader};
-    return redlock_sync_leader_next(call->client, "led", 0, 0, &leader, NULL, 0, &call->result);
-}
-
-static bool has(const char *key)
-{
-    return cluster_answering(&cluster, 1, "ZCOUNT redlock:%s 1 (+inf", key) >= 2;
-}
-
-static void make_latch(redlock_sync *client)
-{
-    redlock_latch_options options = {.size = sizeof options, .arrivals = 1, .life_ms = 60000};
-    assert_code(redlock_sync_latch_create(client, "latch", &options, NULL, NULL), REDLOCK_OK);
-}
-
-/* No call ends meanwhile. */
-CASE(what_is_waited_for_is_waited_for_on_the_next_list)
-{
-    struct call waits[] = {{.act = arrive}, {.act = await_latch}, {.act = await_leader}};
-    redlock_campaign_options options = {.size = sizeof options, .value = "me", .length = 2};
-    redlock_sync_lease *leader;
-    begin();
-    redlock_sync *client = open_with(three);
-    make_latch(client);
-    for (unsigned i = 0; i < COUNT(waits); i++) {
-        waits[i].client = client;
-        call_begin(&waits[i]);
-    }
-    AWAIT(has("barrier:0:barrier"));
-    tell_over(three, four);
-    let_hear(three);
-    AWAIT(is_on(client, four));
-    redlock_sync *other = open_with(four);
-    for (unsigned i = 0; i < COUNT(waits); i++)
-        assert_false(atomic_load(&waits[i].done));
-    struct call last = {.act = arrive, .client = other};
-    call_begin(&last);
-    assert_code(call_end(&last), REDLOCK_OK);
-    assert_code(redlock_sync_latch_arrive(other, "latch", NULL, NULL, NULL), REDLOCK_OK);
-    assert_code(redlock_sync_campaign(other, &leader, "led", &options, NULL), REDLOCK_OK);
-    for (unsigned i = 0; i < COUNT(waits); i++)
-        assert_code(call_end(&waits[i]), REDLOCK_OK);
-    give_back(leader);
-    redlock_sync_close(other, PATIENCE_MS);
-    redlock_sync_free(other);
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
-}
-
-/* The first call of a client with a list that is over. */
-CASE(calls_begin_on_the_next_list)
-{
-    redlock_leader leader = {.size = sizeof leader};
-    redlock_latch_result tally = {.size = sizeof tally};
-    redlock_barrier_options one = {.size = sizeof one, .parties = 1, .generation = 1};
-    begin();
-    redlock_sync *client;
-    redlock_options options = options_of(three);
-    tell_over(three, four);
-    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
-    assert_code(redlock_sync_barrier_arrive(client, "one", &one, NULL, NULL), REDLOCK_OK);
-    assert_code(redlock_sync_latch_count(client, "none", NULL, &tally, NULL), REDLOCK_E_GONE);
-    assert_code(redlock_sync_leader_get(client, "none", &leader, NULL, 0, NULL), REDLOCK_OK);
-    assert_true(is_on(client, four));
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
-}
-
 /* ---- Beside a call ------------------------------------------------------------------- */
 
 static redlock_code relist_it(struct call *call)
@@ -634,6 +551,126 @@ CASE(new_logins_come_from_the_file)
     assert_true(is_on(client, four));
     end(client);
     unlink(path);
+}
+
+/* ---- Barriers, latches and leaders.  They leave keys until their ttl is over. ---- */
+
+static atomic_llong timeout_ms; /* of the calls below */
+static char waited[16];         /* the name that they are about, of one case */
+
+static redlock_code arrive(struct call *call)
+{
+    redlock_barrier_options options = {.size = sizeof options, .parties = 2};
+    options.timeout_ms = timeout_ms;
+    return redlock_sync_barrier_arrive(call->client, waited, &options, NULL, &call->result);
+}
+
+static redlock_code await_latch(struct call *call)
+{
+    redlock_latch_options options = {.size = sizeof options};
+    options.timeout_ms = timeout_ms;
+    return redlock_sync_latch_await(call->client, waited, &options, NULL, &call->result);
+}
+
+static redlock_code await_leader(struct call *call)
+{
+    redlock_leader leader = {.size = sizeof leader};
+    return redlock_sync_leader_next(call->client, waited, 0, timeout_ms, &leader, NULL, 0,
+                                    &call->result);
+}
+
+static bool has_party(void)
+{
+    return cluster_answering(&cluster, 1, "ZCOUNT redlock:barrier:0:%s 1 (+inf", waited) >= 2;
+}
+
+static void make_latch(redlock_sync *client)
+{
+    redlock_latch_options options = {.size = sizeof options, .arrivals = 1, .life_ms = 60000};
+    assert_code(redlock_sync_latch_create(client, waited, &options, NULL, NULL), REDLOCK_OK);
+}
+
+/* A party at a barrier, an await of a latch, and an observer. */
+static struct call waits[3];
+
+static void begin_to_wait(redlock_sync *client, int64_t ms)
+{
+    static redlock_code (*const acts[])(struct call *) = {arrive, await_latch, await_leader};
+    timeout_ms = ms;
+    snprintf(waited, sizeof waited, "waited-%u", cases_ended);
+    make_latch(client);
+    for (unsigned i = 0; i < COUNT(waits); i++) {
+        waits[i] = (struct call){.act = acts[i], .client = client};
+        call_begin(&waits[i]);
+    }
+    AWAIT(has_party());
+}
+
+/* No call ends meanwhile. */
+CASE(what_is_waited_for_is_waited_for_on_the_next_list)
+{
+    redlock_campaign_options options = {.size = sizeof options, .value = "me", .length = 2};
+    redlock_sync_lease *leader;
+    begin();
+    redlock_sync *client = open_with(three);
+    begin_to_wait(client, 0);
+    tell_over(three, four);
+    let_hear(three);
+    AWAIT(is_on(client, four));
+    redlock_sync *other = open_with(four);
+    for (unsigned i = 0; i < COUNT(waits); i++)
+        assert_false(atomic_load(&waits[i].done));
+    struct call last = {.act = arrive, .client = other};
+    call_begin(&last);
+    assert_code(call_end(&last), REDLOCK_OK);
+    assert_code(redlock_sync_latch_arrive(other, waited, NULL, NULL, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_campaign(other, &leader, waited, &options, NULL), REDLOCK_OK);
+    for (unsigned i = 0; i < COUNT(waits); i++)
+        assert_code(call_end(&waits[i]), REDLOCK_OK);
+    give_back(leader);
+    redlock_sync_close(other, PATIENCE_MS);
+    redlock_sync_free(other);
+    redlock_sync_close(client, PATIENCE_MS);
+    redlock_sync_free(client);
+}
+
+CASE(it_is_waited_for_there_for_the_rest_of_the_time)
+{
+    static const redlock_code codes[] = {REDLOCK_E_NOT_PASSED, REDLOCK_E_NOT_OPEN,
+                                         REDLOCK_E_UNAVAILABLE};
+    begin();
+    redlock_sync *client = open_with(three);
+    int64_t begun = now_us();
+    begin_to_wait(client, 6000);
+    AWAIT(now_us() > begun + 3000 * MS_US);
+    tell_over(three, four);
+    let_hear(three);
+    AWAIT(is_on(client, four));
+    for (unsigned i = 0; i < COUNT(waits); i++) {
+        assert_code(call_end(&waits[i]), codes[i]);
+        assert_in_range(now_us() - begun, 5900 * MS_US, 8900 * MS_US);
+    }
+    redlock_sync_close(client, PATIENCE_MS);
+    redlock_sync_free(client);
+}
+
+/* The first call of a client with a list that is over. */
+CASE(calls_begin_on_the_next_list)
+{
+    redlock_leader leader = {.size = sizeof leader};
+    redlock_latch_result tally = {.size = sizeof tally};
+    redlock_barrier_options one = {.size = sizeof one, .parties = 1, .generation = 1};
+    begin();
+    redlock_sync *client;
+    redlock_options options = options_of(three);
+    tell_over(three, four);
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+    assert_code(redlock_sync_barrier_arrive(client, "one", &one, NULL, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_latch_count(client, "none", NULL, &tally, NULL), REDLOCK_E_GONE);
+    assert_code(redlock_sync_leader_get(client, "none", &leader, NULL, 0, NULL), REDLOCK_OK);
+    assert_true(is_on(client, four));
+    redlock_sync_close(client, PATIENCE_MS);
+    redlock_sync_free(client);
 }
 
 PROGRAM(.masters = MASTERS)
