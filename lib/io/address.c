@@ -446,7 +446,7 @@ static bool is_new(const struct entry *entry, const struct address *addresses, i
 /* memory://N stands for N of them. */
 static bool add_inside(struct address *addresses, int max, const struct entry *entry, int *count)
 {
-    int masters;
+    int masters = 0;
     if (!parse_inside(entry, max - *count, &masters))
         return false;
     for (int number = 1; number <= masters; number++) {

@@ -39,6 +39,7 @@ static void close_ours(struct child *child)
 static void finish(struct child *child)
 {
     ev_io_stop(child->loop, &child->news_watcher);
+    ev_timer_stop(child->loop, &child->news_timer);
     ev_child_stop(child->loop, &child->orphan_watcher);
     ev_timer_stop(child->loop, &child->orphans_watcher);
     terminal_take_back(&child->terminal, child->exit_status > EXIT_SIGNAL);
@@ -122,6 +123,7 @@ static void be_alone(struct child *child)
 {
     child->unguarded = true;
     ev_io_stop(child->loop, &child->news_watcher);
+    ev_timer_stop(child->loop, &child->news_timer);
     kill_orphans(child);
     ev_timer_start(child->loop, &child->orphans_watcher);
 }
@@ -185,32 +187,35 @@ static void all_are_gone(struct child *child)
     finish(child);
 }
 
-/* When we have been stopped, what the masters and the clock say comes first: the library's turn is
- * before the loop waits again, and then the news are still there. */
-static bool is_first_readiness(struct child *child)
+static void on_news_time(struct ev_loop *loop, ev_timer *timer, int events)
 {
-    child->news_wait = !child->news_wait;
-    return child->news_wait;
-}
-
-static void on_news(struct ev_loop *loop, ev_io *watcher, int events)
-{
-    struct child *child = watcher->data;
+    struct child *child = timer->data;
     (void)loop;
     (void)events;
-    if (is_first_readiness(child))
-        return;
-    bool guarded = take_bytes(child->socket);
     int stopped_by = atomic_exchange(&child->board->stopped_by, 0);
     /* Then what the board says is all that there is to say. */
     bool gone = atomic_load(&child->board->gone);
     read_board(child);
     if (gone)
         all_are_gone(child);
-    else if (!guarded)
-        be_alone(child);
     else if (stopped_by && !child->ended)
         on_stopped(child, stopped_by);
+}
+
+/* When we have been stopped, what the masters and the clock say comes first: the library's turn is
+ * before the timer's.  A guardian that was killed is noticed at once, before the command's end is:
+ * while the command is not known to have ended, its group may get a signal. */
+static void on_news(struct ev_loop *loop, ev_io *watcher, int events)
+{
+    struct child *child = watcher->data;
+    (void)events;
+    bool guarded = take_bytes(child->socket);
+    if (guarded || atomic_load(&child->board->gone)) {
+        ev_timer_start(loop, &child->news_timer);
+        return;
+    }
+    read_board(child);
+    be_alone(child);
 }
 
 static void ring(const struct child *child)
@@ -299,7 +304,10 @@ void child_end(struct child *child, int64_t kill_at)
 static void watch(struct child *child)
 {
     ev_io_init(&child->news_watcher, on_news, child->socket, EV_READ);
+    ev_set_priority(&child->news_watcher, EV_MAXPRI);
     child->news_watcher.data = child;
+    ev_timer_init(&child->news_timer, on_news_time, 0., 0.);
+    child->news_timer.data = child;
     ev_io_start(child->loop, &child->news_watcher);
     ev_child_init(&child->orphan_watcher, on_orphan, child->pid, 0);
     child->orphan_watcher.data = child;

@@ -35,7 +35,7 @@ struct child {
     struct alarm killer;
     int64_t kill_at; /* INT64_MAX: not planned */
     ev_io news_watcher;
-    bool news_wait;          /* for the library's turn */
+    ev_timer news_timer;     /* they are read then */
     ev_child orphan_watcher; /* once the guardian is gone */
     ev_timer orphans_watcher;
 
