@@ -520,6 +520,7 @@ SCENE(test_a_chain_too_far, .masters = 7)
 {
     begin();
     scene_list(&scene, &last, FLEET, 0, 7);
+    AWAIT(&last, last.ready);
     assert_code(relist(), REDLOCK_OK);
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_E_DIFFERS);
     assert_says(redlock_last_error(next.client), "of a client that is left for this one");
