@@ -347,7 +347,8 @@ class client
     unsigned cancel(const void *data) noexcept { return redlock_sync_cancel(get(), data); }
 
 #ifdef __cpp_lib_jthread
-    /* A request to stop ends it with E_CANCELLED.  The terms hear no events. */
+    /* A request to stop ends it with E_CANCELLED, by a thread that lives as long as that takes. The
+     * terms hear no events. */
     [[nodiscard]] lease acquire(const name &one, const redlock_lease_options &options,
                                 std::stop_token stop, result &told)
     {
@@ -359,12 +360,20 @@ class client
             told.code = REDLOCK_E_CANCELLED;
             return lease();
         }
-        std::stop_callback cancels(stop, [this, &over] {
-            while (!over && !cancel(&over)) /* it may be about to begin */
-                std::this_thread::yield();
-        });
-        lease taken = acquire(one, ours, told);
-        over = true;
+        std::thread canceller; /* the thread that asks for the stop may be the library's */
+        lease taken;
+        {
+            std::stop_callback cancels(stop, [&] {
+                canceller = std::thread([&] {
+                    while (!over && !cancel(&over)) /* it may be about to begin */
+                        std::this_thread::yield();
+                });
+            });
+            taken = acquire(one, ours, told);
+            over = true;
+        }
+        if (canceller.joinable())
+            canceller.join();
         return taken;
     }
 #endif

@@ -352,7 +352,7 @@ CASE(a_request_to_stop_ends_the_wait)
 {
     client ours = open_client(), theirs = open_client();
     lease held = theirs.acquire("stopped");
-    for (unsigned i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < 50; i++) {
         std::stop_source source;
         result told;
         std::jthread waits([&] {
@@ -368,6 +368,22 @@ CASE(a_request_to_stop_ends_the_wait)
     held.release();
     result told;
     CHECK(ours.acquire("stopped", terms().wait(patience), std::stop_token(), told));
+}
+
+/* It would wait for itself if it ended the wait there and then. */
+CASE(the_thread_of_the_library_may_ask_for_the_stop)
+{
+    client ours = open_client();
+    lease held = ours.acquire("asked");
+    std::stop_source source;
+    result told;
+    std::jthread waits([&] {
+        CHECK(!ours.acquire("asked", terms().wait(redlocks::forever), source.get_token(), told));
+    });
+    AWAIT(cluster_answering(&masters, 1, "EXISTS redlock:queue:asked") > 0);
+    ours.run([&](redlock *) { source.request_stop(); });
+    waits.join();
+    CHECK(told.code == REDLOCK_E_CANCELLED);
 }
 #endif
 
