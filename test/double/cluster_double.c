@@ -482,48 +482,11 @@ void cluster_tell_all(struct cluster *cluster, const char *format, ...)
     }
 }
 
-static long long count(unsigned master, const char *format, va_list arguments)
+redisReply *cluster_answer(struct cluster *cluster, unsigned master, const char *format,
+                           va_list arguments)
 {
-    redisReply *reply = must_answer(ask(master, format, arguments), format);
-    assert_int_equal(reply->type, REDIS_REPLY_INTEGER);
-    long long count = reply->integer;
-    freeReplyObject(reply);
-    return count;
-}
-
-long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...)
-{
-    va_list arguments;
     (void)cluster;
-    va_start(arguments, format);
-    long long answer = count(master, format, arguments);
-    va_end(arguments);
-    return answer;
-}
-
-unsigned cluster_answering(struct cluster *cluster, long long answer, const char *format, ...)
-{
-    unsigned answering = 0;
-    for (unsigned i = 0; i < cluster->count; i++) {
-        va_list arguments;
-        va_start(arguments, format);
-        answering += count(i, format, arguments) == answer;
-        va_end(arguments);
-    }
-    return answering;
-}
-
-unsigned cluster_holders(struct cluster *cluster, const char *name, const char *value)
-{
-    unsigned holders = 0;
-    for (unsigned i = 0; i < cluster->count; i++) {
-        redisReply *reply = cluster_ask(cluster, i, "GET %s", name);
-        holders += reply && reply->type == REDIS_REPLY_STRING &&
-                   (!value || strcmp(reply->str, value) == 0);
-        if (reply)
-            freeReplyObject(reply);
-    }
-    return holders;
+    return must_answer(ask(master, format, arguments), format);
 }
 
 unsigned cluster_keys(struct cluster *cluster)
@@ -534,16 +497,6 @@ unsigned cluster_keys(struct cluster *cluster)
         keys += masters[i].up ? keys_of(&masters[i]) : 0;
     masters_unlock();
     return keys;
-}
-
-/* ---- this process
- * ---------------------------------------------------------------------------------- */
-
-int64_t now_us(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_BOOTTIME, &time);
-    return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
 size_t resident_bytes(void)

@@ -5,6 +5,7 @@
 #define REDLOCK_TEST_CLUSTER_H
 
 #include <hiredis/hiredis.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,9 @@ redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *fo
 void cluster_tell(struct cluster *cluster, unsigned master, const char *format, ...);
 /* To all masters. */
 void cluster_tell_all(struct cluster *cluster, const char *format, ...);
+/* The answer, which must be none of an error.  Free it. */
+redisReply *cluster_answer(struct cluster *cluster, unsigned master, const char *format,
+                           va_list arguments);
 /* Its integer answer. */
 long long cluster_count(struct cluster *cluster, unsigned master, const char *format, ...);
 /* The number of masters that answer so. */
