@@ -197,6 +197,14 @@ class Server:
         except (OSError, RedisError):
             return False
 
+    def keys(self, pattern):
+        """None, if it does not answer."""
+        try:
+            with self.connect(1.0) as connection:
+                return connection.do("KEYS", pattern)
+        except (OSError, RedisError):
+            return []
+
     def delete_data(self):
         for name in DATA:
             path = self.folder / name

@@ -110,7 +110,7 @@ PROFILES = {profile.name: profile for profile in (
             "elections, barriers, latches beside leases; two of five masters persist, two are down at a time",
             programs=BOTH, workers=4, names=2, ttl_ms=2000, skew_ms=COMMAND_SKEW_MS, holders=500, persist=2,
             recipes=(("elector", 3), ("party", 6), ("arriver", 5)), shape="moving", gap_s=(0.3, 1.2),
-            apart_s=1.5,  # a latch is mended on a master that votes again within a second
+            apart_s=1.5,  # most latches are mended by then on a master that votes again
             of_masters=(*kinds.CRASHES, "frozen"), of_workers=tuple(kinds.WORKERS)),
     Profile("elections", "whoever leads is killed, or stopped until its lease is over, again and again",
             workers=2, names=1, holders=100, recipes=(("elector", 5),), shape="leaders", gap_s=(1.2, 2.2),

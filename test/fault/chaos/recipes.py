@@ -66,6 +66,7 @@ class Arriver(Worker):
 
     kind, name_of = "arriver", "latch"
     program = str(FAULT / "arriver_worker")
+    asked_for = 3  # the last ones: others may go, as nobody mends them any more
 
     def command(self, label, seed):
         return [self.program, self.folder / label, self.name, seed, self.options.many[self.kind],
@@ -75,6 +76,16 @@ class Arriver(Worker):
         """The number of latches that opened: its next life goes on there."""
         return len({call.latch for lines in self.lines() for call in latches.read(lines)
                     if call.action == "wait" and call.outcome == "open"})
+
+    @classmethod
+    def can_spare(cls, name, masters):
+        """Without this master each latch that is asked for has a quorum, of masters that answer."""
+        prefix = f"redlock:latch:{cls.name_of}-"
+        has = {it.name: {int(key.removeprefix(prefix)) for key in it.keys(f"{prefix}*")}
+               for it in masters.values() if it.is_up() and it.name != name}
+        last = max((number for its in has.values() for number in its), default=-1)
+        return all(sum(number in its for its in has.values()) > len(masters) // 2
+                   for number in range(max(0, last - cls.asked_for + 1), last + 1))
 
     @staticmethod
     def settle(arrivers):
@@ -117,6 +128,11 @@ KINDS = {it.kind: it for it in (Elector, Party, Arriver, Bearer)}
 def leaders(workers):
     """The names of the electors that lead: one, or none."""
     return tuple(it.name for it in workers if it.kind == Elector.kind and it.leads())
+
+
+def can_spare(name, masters, many):
+    """Whether the recipes' promises allow that this master goes now."""
+    return all(Arriver.can_spare(name, masters) for kind, _ in many if kind == Arriver.kind)
 
 
 def watched(many):

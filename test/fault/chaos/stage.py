@@ -187,12 +187,12 @@ class Stage:
         targets = self.aimed(fault)
         is_solitary = fault.kind in kinds.SOLITARY and not self.changer
         busy = self.struck if is_solitary else self.struck & set(targets)
-        if targets and not busy:
+        if targets and not busy and self.can_spare(targets):
             self.begin_fault(replace(fault, targets=targets))
         elif time.monotonic() < moment + schedule.SLACK_S:
             self.at(time.monotonic() + POLL_S, lambda: self.strike(fault, moment))
         else:
-            why = "the fault before is not over" if targets else "this is not the time"
+            why = "the fault before is not over" if busy else "this is not the time"
             print(f"chaos: left out: {fault.kind} {' '.join(fault.targets)}: {why}", file=sys.stderr)
 
     def aimed(self, fault):
@@ -204,6 +204,10 @@ class Stage:
         if fault.detail == changing.AFTER_ALL and self.is_changing():
             return ()
         return tuple(map(self.changer.present, fault.targets))
+
+    def can_spare(self, targets):
+        return all(recipes.can_spare(it, self.masters, self.given.profile.recipes)
+                   for it in targets if it in self.masters)
 
     def masters_struck(self):
         return [it for it in self.struck if it in self.masters]
