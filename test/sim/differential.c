@@ -50,6 +50,7 @@ struct test {
     bool in_batches;     /* only when several share a command */
     uint64_t loaded;     /* scripts that the real one has: see model_script() */
     const char *differs; /* in the last comparison that failed */
+    char detail[160];    /* of the first one; empty: none */
     unsigned long compared, ambiguous, torn, restarts;
     int64_t edge_ms; /* until then the real one may still have what the model has dropped */
     char run[RUN_ID_MAX + 1]; /* of the real one's process; the model's is the number of restarts */
@@ -356,6 +357,19 @@ static bool same_readers(struct test *t, struct model_master *model, unsigned na
     return same && found == wanted;
 }
 
+/* The first comparison was the nearest to the command. */
+static bool note_difference(struct test *t, const char *what, unsigned name, int64_t is,
+                            int64_t is_until, int64_t should, int64_t should_until)
+{
+    int64_t now = time_now(t) / 1000;
+    if (!t->detail[0])
+        snprintf(t->detail, sizeof t->detail,
+                 "%s %u: the real one has %lld for %lld ms, the model %lld for %lld", what, name,
+                 (long long)is, (long long)(is_until - now), (long long)should,
+                 (long long)(should_until - now));
+    return false;
+}
+
 static bool same_key(struct test *t, struct model_master *model, usec wall, unsigned name)
 {
     char text[KEY_TEXT];
@@ -368,7 +382,7 @@ static bool same_key(struct test *t, struct model_master *model, usec wall, unsi
     if (!real) { /* expired since, or all along */
         int64_t now = time_now(t) / 1000;
         if (model_value(model, wall, name) != 0 && key->expires_ms > now)
-            return false;
+            return note_difference(t, "name", name, 0, expires, key->value, key->expires_ms);
         if (key->expires_ms == now)
             key->expires_ms--; /* swept: see below */
         return true;
@@ -378,7 +392,7 @@ static bool same_key(struct test *t, struct model_master *model, usec wall, unsi
         return true;
     }
     if (real != key->value || llabs(key->expires_ms - expires) > 1)
-        return false;
+        return note_difference(t, "name", name, real, expires, key->value, key->expires_ms);
     key->expires_ms = expires; /* the very millisecond is the real one's to say */
     return real != MODEL_MARK || same_readers(t, model, name);
 }
@@ -387,9 +401,10 @@ static bool same_key(struct test *t, struct model_master *model, usec wall, unsi
 static bool same_logical_clock(struct test *t, const struct model_master *model)
 {
     redisReply *h = redisCommand(t->context, "HGET redlock:clock h");
-    bool same = (h->str ? strtoll(h->str, NULL, 10) : 0) == model->data.clock.h;
+    usec real = h->str ? strtoll(h->str, NULL, 10) : 0;
     freeReplyObject(h);
-    return same;
+    return real == model->data.clock.h ||
+           note_difference(t, "logical clock", 0, real, 0, model->data.clock.h, 0);
 }
 
 /* So is the very millisecond at which a waiter dies. */
@@ -415,7 +430,8 @@ static bool same_record(struct test *t, const struct model_master *model, uint32
     for (unsigned i = 0; i < MODEL_WAITERS; i++)
         if (model->data.waiters[i].value == value)
             wanted = model->data.waiters[i].expires_ms;
-    return real > soon ? llabs(wanted - real) <= 1 : wanted <= soon;
+    bool same = real > soon ? llabs(wanted - real) <= 1 : wanted <= soon;
+    return same || note_difference(t, "record of waiter", value, 1, real, 1, wanted);
 }
 
 static bool is_in_queue(struct test *t, unsigned name, uint32_t value)
@@ -432,7 +448,7 @@ static bool has_left_queues(struct test *t, const struct model_push *push)
 {
     for (unsigned i = 0; i < push->count; i++)
         if (is_in_queue(t, push->names[i], push->value))
-            return false;
+            return note_difference(t, "queue of name", push->names[i], push->value, 0, 0, 0);
     return true;
 }
 
@@ -490,13 +506,17 @@ static bool same_number(struct test *t, struct model_master *model)
     redisReply *value = real_ask(t->context, "GET redlock:permits:name:%d", OF_SLOTS);
     unsigned real = value->str ? (unsigned)strtoul(value->str, NULL, 10) : 0;
     freeReplyObject(value);
-    if (!real) /* expired since, or all along */
-        return number->expires_ms <= time_now(t) / 1000;
-    if (real != number->permits && !may_keep(t, real, number->permits))
-        return false;
-    bool same = llabs(number->expires_ms - expires) <= 1;
-    *number = (struct model_number){real, expires};
-    return same;
+    /* It expired since, or all along. */
+    bool same = !real && number->expires_ms <= time_now(t) / 1000;
+    if (real)
+        same = llabs(number->expires_ms - expires) <= 1 &&
+               (real == number->permits || may_keep(t, real, number->permits));
+    if (!same)
+        return note_difference(t, "number of slots", 0, real, expires, number->permits,
+                               number->expires_ms);
+    if (real)
+        *number = (struct model_number){real, expires};
+    return true;
 }
 
 static bool same_said(struct test *t, struct model_master *copy, const struct model_call *call,
@@ -594,9 +614,9 @@ static void explain(struct test *t, const struct model_call *call, const struct 
                call->modes >> i & 1 ? " shared" : "", model->data.keys[call->names[i]].value,
                (long long)(model->data.keys[call->names[i]].expires_ms - before / 1000));
     printf("\nthe real master answers %d, the model %d; they differ in %s\n"
-           "began within %lld us of %lld, compared until %lld us later\n",
-           real->answer, answer.answer, t->differs, (long long)(after - before), (long long)before,
-           (long long)(time_now(t) - after));
+           "%s\nbegan within %lld us of %lld, compared until %lld us later\n",
+           real->answer, answer.answer, t->differs, t->detail, (long long)(after - before),
+           (long long)before, (long long)(time_now(t) - after));
 }
 
 /* ---- restarts ------------------------------------------------------------------------------ */
@@ -846,6 +866,7 @@ static struct model_call draw_call(struct test *t)
 
 static bool compare_one(struct test *t)
 {
+    t->detail[0] = '\0';
     struct model_call call = draw_call(t);
     char token[16];
     struct request request = make_request(t, &call, token);
@@ -1071,6 +1092,7 @@ static bool compare_several(struct test *t)
 {
     struct several s;
     usec before, after;
+    t->detail[0] = '\0';
     draw_several(t, &s);
     exchange_several(t, &s, &before, &after);
     t->compared += s.count;
@@ -1091,7 +1113,7 @@ static bool compare_several(struct test *t)
         return note_edge(t, ends, after);
     if (begin_anew_if_torn(t, s.calls, s.count, before, after))
         return true;
-    printf("%u requests %d in one command\n", s.count, s.calls[0].kind);
+    printf("%u requests %d in one command\n%s\n", s.count, s.calls[0].kind, t->detail);
     return false;
 }
 
