@@ -2,6 +2,7 @@
  * barrier.c - waits until all parties of a barrier have arrived.
  */
 #include "commands.h"
+#include "failure.h"
 #include "redlock/recipes.h"
 #include "say.h"
 #include "session.h"
@@ -74,16 +75,16 @@ static void tell(const struct barrier *barrier, const redlock_barrier_result *pa
     const struct options *options = barrier->session.options;
     const char *name = options->names[0].bytes;
     bool is_over = passage->code == REDLOCK_E_OVER;
-    if (is_over && !options->quiet)
+    if (is_over)
         tell_over(name, passage);
     else if (passage->undecided &&
              !is_over) /* also with --quiet: without it nobody can come back */
         say("%s: %s; %scome back with --token %s", name, passage->text,
             passage->others ? "use the same --parties everywhere, and " : "", passage->token);
-    else if (passage->code == REDLOCK_E_PARTIES && !options->quiet)
+    else if (passage->code == REDLOCK_E_PARTIES)
         say("%s: %s: use the same --parties everywhere, or an unused generation", name,
             passage->text);
-    else if (passage->code != REDLOCK_OK && !options->quiet)
+    else if (passage->code != REDLOCK_OK && failure_is_told(options, passage->code))
         say("%s: %s", name, passage->text);
 }
 

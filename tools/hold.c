@@ -24,6 +24,8 @@ const char lock_help[] =
     "\n"
     "  --ttl D    how long the lease lasts unless it is extended (10s)\n"
     "  --wait D   how long to wait while another holder has it: 0, 30s, forever (0)\n"
+    "  -w, --timeout SECONDS   --wait, as flock has it\n"
+    "  -n, --nonblock     --wait 0, likewise\n"
     "  --fence    print a fencing token behind the token, on the same line, by which\n"
     "             a resource can refuse late holders: man 7 redlock\n"
     "  --shared[=NAME]\n"

@@ -118,11 +118,11 @@ static void say_unknown(const struct leader *leader, const redlock_leader *told)
 static void say_why(const struct leader *leader, const redlock_leader *told)
 {
     const struct options *options = leader->session.options;
-    if (options->json || options->quiet)
+    if (options->json)
         return;
     if (told->code)
         say_unknown(leader, told);
-    else if (!told->term && !options->watch)
+    else if (!told->term && !options->watch && !options->quiet)
         say("nobody announces anything");
 }
 

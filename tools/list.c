@@ -164,11 +164,11 @@ static void finish(struct list *list)
     shares_sort(&listing->shares);
     say_line_end();
     bool done = put_listing(list);
+    if (listing->code && !options->json)
+        say("%s", listing->text);
     if (!options->quiet && !options->json) {
         say_troubles(list);
-        if (listing->code)
-            say("%s", listing->text);
-        else if (listing->shares.count == 0)
+        if (!listing->code && listing->shares.count == 0)
             say_at(REDLOCK_LOG_INFO, "nothing is held or waited for");
     }
     session_end(&list->session, done ? exit_for(listing->code) : EXIT_OUTPUT, 0);

@@ -47,7 +47,7 @@ static const char global_help[] =
     "  --tls-sni HOST         host to ask for; else $REDLOCK_TLS_SNI\n"
     "  --tls-verify WORD      none: accept any certificate; else $REDLOCK_TLS_VERIFY\n"
     "  --json                 results and messages as JSON: share/doc/redlock/json.md\n"
-    "  -q, --quiet            no messages, only results and the exit status\n"
+    "  -q, --quiet            results and errors alone, nothing that is normal\n"
     "  -v, --verbose          report each event\n"
     "  -h, --help             of the command, if one is named\n"
     "  -V, --version\n"
@@ -97,6 +97,8 @@ int main(int argc, char **argv)
     signals_start();
     say_start();
     int status = options_parse(&options, commands, argc, argv);
+    if (options.verbose)
+        say_with_times();
     if (status < 0)
         status = options.command->perform(&options);
     options_free(&options);

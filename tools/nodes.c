@@ -15,7 +15,7 @@
 #include "votes.h"
 
 const char nodes_help[] =
-    "usage: redlock nodes [--adopt] [--json]\n"
+    "usage: redlock nodes [--all] [--wait D] [--adopt] [--json]\n"
     "\n"
     "Checks each master and says how to repair it. It asks each master that votes for\n"
     "a lock with a fence, on a name of its own (redlock-nodes:...), for a place in\n"
@@ -25,26 +25,32 @@ const char nodes_help[] =
     "It judges by --max-ttl whether a master abstains. Only with --adopt does it send\n"
     "that value: a check makes no master abstain longer.\n"
     "\n"
+    "  --all     the exit status is 1 unless all masters vote\n"
+    "  --wait D  wait until a quorum votes, with --all until all do: 0, 5m, forever\n"
+    "            (0). Between the restarts of an upgrade it says when to go on\n"
     "  --adopt   let masters that abstain vote at once. A master abstains after a\n"
     "            restart until all leases that it may have forgotten have ended. Use\n"
     "            it only for new masters, or when nobody holds a lease.\n"
     "\n"
-    "Exit status: 0 a quorum grants locks, or votes and could not be tried, 64 usage,\n"
-    "69 no quorum does, 78 the list of masters is wrong.\n"
+    "Exit status: 0 a quorum grants locks, or votes and could not be tried, 1 (--all)\n"
+    "some master does not, 64 usage, 69 no quorum does, 78 the list of masters is\n"
+    "wrong.\n"
     "\n"
     "Example:\n"
-    "  redlock nodes --nodes redis://a,redis://b,redis://c\n";
+    "  redlock nodes --nodes redis://a,redis://b,redis://c\n"
+    "  systemctl restart redis && redlock nodes --all --wait 5m\n";
 
 #define UNTRIED      "whether locks work is not known, for too few masters could be asked for one"
 #define SETTLE_MS    2000 /* how long to wait for masters that have not answered yet */
 #define LOOK_S       0.01
+#define AGAIN_S      0.5 /* --wait: after a trial in which too few granted */
 #define RUN_ID_SHOWN 8
 #define DAY_S        86400
 
 struct doctor {
     struct session session;
     ev_timer look;
-    int64_t look_until;
+    int64_t look_until, until; /* boot_ms(); the second one by --wait */
     struct trials trials;
     unsigned masters, quorum, up;
     unsigned grant;       /* masters that vote, and grant as far as is known */
@@ -368,12 +374,34 @@ static void settle_readiness(struct doctor *doctor)
     }
 }
 
-static void report(void *data)
+static unsigned needed(const struct doctor *doctor)
 {
-    struct doctor *doctor = data;
-    struct text out = {0};
-    settle_readiness(doctor);
+    return doctor->session.options->all ? doctor->masters : doctor->quorum;
+}
+
+static int status_of(const struct doctor *doctor)
+{
     int status = exit_for(doctor->session.readiness);
+    return status == EXIT_DONE && doctor->grant < needed(doctor) ? EXIT_SOME : status;
+}
+
+/* A wrong list gets no better by itself. */
+static bool is_worth_waiting(const struct doctor *doctor)
+{
+    return boot_ms() < doctor->until && exit_for(doctor->session.readiness) != EXIT_NODES;
+}
+
+static void look_again(struct doctor *doctor)
+{
+    trials_free(&doctor->trials);
+    ev_timer_set(&doctor->look, AGAIN_S, LOOK_S);
+    ev_timer_start(doctor->session.loop, &doctor->look);
+}
+
+static void report(struct doctor *doctor)
+{
+    struct text out = {0};
+    int status = status_of(doctor);
     if (doctor->session.options->json)
         report_json(&out, doctor);
     else
@@ -383,6 +411,16 @@ static void report(void *data)
     text_free(&out);
     trials_free(&doctor->trials);
     session_end(&doctor->session, status, 0);
+}
+
+static void on_tried(void *data)
+{
+    struct doctor *doctor = data;
+    settle_readiness(doctor);
+    if (status_of(doctor) != EXIT_DONE && is_worth_waiting(doctor))
+        look_again(doctor);
+    else
+        report(doctor);
 }
 
 static void adopt_all(struct doctor *doctor)
@@ -403,15 +441,29 @@ static bool is_settled(const struct doctor *doctor)
            !(adopting && find_state(doctor, REDLOCK_NODE_ABSTAINS));
 }
 
+/* No master is troubled by a trial while too few are up. */
+static bool waits_for_more(const struct doctor *doctor)
+{
+    unsigned up = (unsigned)__builtin_popcount(find_state(doctor, REDLOCK_NODE_UP));
+    return up < needed(doctor) && is_worth_waiting(doctor);
+}
+
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct doctor *doctor = timer->data;
     (void)events;
-    if (is_settled(doctor) || boot_ms() >= doctor->look_until) {
-        ev_timer_stop(loop, timer);
-        trials_begin(&doctor->trials, doctor->session.options, loop, doctor->session.client,
-                     find_state(doctor, REDLOCK_NODE_UP), report, doctor);
-    }
+    if (waits_for_more(doctor) || !(is_settled(doctor) || boot_ms() >= doctor->look_until))
+        return;
+    ev_timer_stop(loop, timer);
+    trials_begin(&doctor->trials, doctor->session.options, loop, doctor->session.client,
+                 find_state(doctor, REDLOCK_NODE_UP), on_tried, doctor);
+}
+
+/* The boot_ms() at which the wait is over. */
+static int64_t end_of_wait(const struct options *options)
+{
+    int64_t now = boot_ms();
+    return options->wait_ms > INT64_MAX - now ? INT64_MAX : now + options->wait_ms;
 }
 
 static void on_begin(void *data)
@@ -425,6 +477,7 @@ static void on_begin(void *data)
     if (doctor->session.options->adopt)
         adopt_all(doctor);
     doctor->look_until = boot_ms() + SETTLE_MS;
+    doctor->until = end_of_wait(doctor->session.options);
     ev_timer_init(&doctor->look, on_look, 0, LOOK_S);
     doctor->look.data = doctor;
     ev_timer_start(doctor->session.loop, &doctor->look);

@@ -13,7 +13,7 @@
 #include "session.h"
 
 const char status_help[] =
-    "usage: redlock status [--watch] NAME...\n"
+    "usage: redlock status [--check | --watch] NAME...\n"
     "\n"
     "Asks every master for the holder and the waiters of each name. The ttl is the\n"
     "time left unless the holder renews it, as a live one does.\n"
@@ -29,6 +29,7 @@ const char status_help[] =
     "  unknown      no quorum of masters answered; a restarted master that abstains\n"
     "               may have forgotten a holder, so it answers only if it has one\n"
     "\n"
+    "  --check      the exit status is 75 unless all names are free\n"
     "  --watch      go on, and print each change, with the time, until a signal, or\n"
     "               nobody reads the pipe: it asks each master about each name once a\n"
     "               second; with --json it prints a line for each change, with the\n"
@@ -37,10 +38,12 @@ const char status_help[] =
     "It writes nothing on the masters. It does not send --max-ttl, but judges by it\n"
     "how long a restarted master abstains. `redlock --help` has all options.\n"
     "\n"
-    "Exit status: 0 a quorum answered for each name, 64 usage, 69 for some name none\n"
-    "did, 78 the list of masters is wrong, 128+N (--watch) ended by signal N.\n"
+    "Exit status: 0 a quorum answered for each name (--check: and all are free), 64\n"
+    "usage, 69 for some name none did, 75 (--check) some name is not free, 78 the\n"
+    "list of masters is wrong, 128+N (--watch) ended by signal N.\n"
     "\n"
     "Example:\n"
+    "  redlock status --check -q deploy || echo 'wait for the deployment'\n"
     "  redlock status --json deploy | jq -r '.names[0].state'\n";
 
 #define WATCH_S 1.0
@@ -49,6 +52,7 @@ const char status_help[] =
 struct question {
     struct status *status;
     redlock_name name;
+    redlock_code code;
     struct text answer;
     struct text mark, told; /* --watch: of the answer, and of that which was printed last */
 };
@@ -100,12 +104,21 @@ static void settle(struct question *question)
     question->mark = (struct text){0};
 }
 
+/* A quorum answered for each name. */
+static bool is_known(const struct status *status)
+{
+    bool is = true;
+    for (size_t i = 0; i < status->session.options->names_count; i++)
+        is &= status->questions[i].code == REDLOCK_OK;
+    return is;
+}
+
 static void put_answers(struct status *status)
 {
     struct text answers = {0}, out = {0};
     add_answers(&answers, status);
     if (status->session.options->json)
-        text_format(&out, "{\"ok\":%s,\"names\":[", status->exit == EXIT_DONE ? "true" : "false");
+        text_format(&out, "{\"ok\":%s,\"names\":[", is_known(status) ? "true" : "false");
     text_add(&out, answers.bytes, answers.length);
     if (status->session.options->json)
         text_format(&out, "]}\n");
@@ -155,6 +168,17 @@ static void list_is_wrong(struct status *status, const redlock_look_result *resu
     session_end(&status->session, EXIT_NODES, 0);
 }
 
+/* A name that is held counts more than one that is not known. */
+static void note_status(struct status *status, const redlock_look_result *result)
+{
+    struct answer answer = answer_judge(result);
+    bool is_held = result->code == REDLOCK_OK && !answer_is(&answer, "free");
+    if (status->session.options->check && is_held)
+        status->exit = EXIT_CONTENDED;
+    else if (result->code != REDLOCK_OK && status->exit != EXIT_CONTENDED)
+        status->exit = exit_for(result->code);
+}
+
 static void on_result(redlock_look *look, const redlock_look_result *result, void *data)
 {
     struct question *question = data;
@@ -166,9 +190,9 @@ static void on_result(redlock_look *look, const redlock_look_result *result, voi
         list_is_wrong(status, result);
         return;
     }
+    question->code = result->code;
     note_answer(question, result);
-    if (result->code != REDLOCK_OK)
-        status->exit = exit_for(result->code);
+    note_status(status, result);
     if (--status->waiting == 0)
         all_answered(status);
 }

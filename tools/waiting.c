@@ -102,11 +102,12 @@ static void tell_now(struct waiting *waiting, const redlock_look_result *result)
     const struct options *options = waiting->session->options;
     char span[DURATION_SIZE];
     struct text line = {0};
-    text_format(&line, "redlock: waiting %s, ", duration_show(span, boot_ms() - waiting->since));
+    text_format(&line, "redlock: waiting %s", duration_show(span, boot_ms() - waiting->since));
+    show_place(&line, waiting->lease);
+    text_format(&line, ", ");
     show_holder(&line, result);
     show_left(&line, waiting, result);
-    show_place(&line, waiting->lease);
-    text_format(&line, ": "); /* last, for it may be long, and the line is cut */
+    text_format(&line, ": "); /* the longest parts come last, for the line is cut */
     names_show(&line, options->names, options->names_count);
     say_line(&line);
     text_free(&line);

@@ -98,7 +98,7 @@ class Barrier(ClusterCase):
                          f"redlock: {self.name}: not passed: this generation is for 2 parties, not "
                          "for 3: use the same --parties everywhere, or an unused generation\n")
         quiet = self.redlock("barrier", "-q", "--parties", "3", self.name, status=75)
-        self.assertEqual(quiet.err, "")
+        self.assertEqual(quiet.err, result.err)
         back = self.redlock("barrier", "-q", "--parties", "3", "--token", "mine", self.name, status=69)
         self.assertIn("undecided, others may have passed: this generation is for 2 parties, not for 3; "
                       "use the same --parties everywhere, and come back with --token mine", back.err)

@@ -42,8 +42,8 @@ class Words(ClusterCase):
 
     def test_nothing_twice(self):
         told = self.redlock("run", "-v", self.name, "--", "true", status=0).err
-        self.assertRegex(told, r"(?m)^redlock: acquired, valid for \d+ ms$")
-        self.assertRegex(told, r"(?m)^redlock: released")
+        self.assertRegex(told, r"(?m)^redlock: \S+ acquired, valid for \d+ ms$")
+        self.assertRegex(told, r"(?m)^redlock: \S+ released")
         process = self.spawn("run", "--ttl", "5s", self.name, "--", "sh", "-c", "echo; exec sleep 60")
         self.freeze(process)
         told = self.finish(process, status=76).err

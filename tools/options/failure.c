@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "exits.h"
 #include "json.h"
 #include "say.h"
 #include "votes.h"
@@ -68,13 +69,18 @@ static void message(struct text *out, const struct options *options, const char 
     }
 }
 
+bool failure_is_told(const struct options *options, redlock_code code)
+{
+    return !options->quiet || exit_for(code) != EXIT_CONTENDED;
+}
+
 void failure_tell(const struct options *options, const char *what, redlock_code code,
                   const char *sentence, const redlock_event *event)
 {
     struct text out = {0};
     if (options->json)
         document(&out, options, code, sentence, event);
-    else if (!options->quiet)
+    else if (failure_is_told(options, code))
         message(&out, options, what, sentence, event);
     if (options->json && !is_run(options))
         put_text(&out);

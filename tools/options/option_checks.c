@@ -42,6 +42,13 @@ static int check_latch(const struct options *options)
     return GO_ON;
 }
 
+static int check_status(const struct options *options)
+{
+    if (options->check && options->watch)
+        return misuse(options, "--check looks once, and --watch goes on: give one of them");
+    return GO_ON;
+}
+
 static int check_on_lost(const struct options *options)
 {
     if (options->on_lost && !options->on_lost[0])
@@ -115,6 +122,8 @@ int option_checks(const struct options *options)
         options->names_count > 1)
         return misuse(options, "`redlock %s` takes one name, not %zu", options->command->name,
                       options->names_count);
+    if (bit == FOR_STATUS)
+        return check_status(options);
     if (bit == FOR_MASTERS)
         return check_masters(options);
     if (bit == FOR_BREAK)

@@ -39,14 +39,19 @@ static const struct option_row rows[] = {
     {"version", FOR_ALL, OWN(VERSION), .letter = 'V'},
     {"help", FOR_ALL, OWN(HELP), .letter = 'h'},
     {"ttl", FOR_RUN | FOR_LOCK | FOR_EXTEND | FOR_ELECT | FOR_BARRIER, SPAN_ABOVE_0(ttl_ms)},
-    {"wait", FOR_RUN | FOR_LOCK | FOR_ELECT | FOR_BARRIER | FOR_LATCH, SPAN_OR_FOREVER(wait_ms)},
+    {"wait", FOR_RUN | FOR_LOCK | FOR_ELECT | FOR_BARRIER | FOR_LATCH | FOR_NODES,
+     SPAN_OR_FOREVER(wait_ms)},
+    {"timeout", FOR_RUN | FOR_LOCK, .kind = OPTION_SECONDS_OR_SPAN, IN(wait_ms), .letter = 'w'},
+    {"nonblock", FOR_RUN | FOR_LOCK, OWN(NONBLOCK), .letter = 'n'},
     {"kill-after", FOR_RUN | FOR_ELECT, SPAN(kill_after_ms)},
     {"margin", FOR_RUN | FOR_ELECT, SPAN(margin_ms)},
     {"leave-children", FOR_RUN | FOR_ELECT, FLAG(leave_children)},
-    {"max-hold", FOR_RUN, SPAN(max_hold_ms)},
+    {"max-hold", FOR_RUN | FOR_ELECT, SPAN(max_hold_ms)},
     {"at-least", FOR_RUN, SPAN(at_least_ms)},
     {"token", FOR_EXTEND | FOR_UNLOCK | FOR_BARRIER, TEXT(token)},
     {"adopt", FOR_NODES, FLAG(adopt)},
+    {"all", FOR_NODES, FLAG(all)},
+    {"check", FOR_STATUS, FLAG(check)},
     {"fence", FOR_RUN | FOR_LOCK, FLAG(fence)},
     {"shared", FOR_RUN | FOR_LOCK | FOR_EXTEND, OWN(SHARED)},
     {"permits", FOR_RUN, OWN(PERMITS)},
@@ -82,6 +87,7 @@ static int argument_of(const struct option_row *row)
     case OPTION_FLAG:
     case OPTION_VERSION:
     case OPTION_HELP:
+    case OPTION_NONBLOCK:
         return no_argument;
     case OPTION_SHARED:
         return optional_argument;

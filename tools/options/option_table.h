@@ -18,6 +18,8 @@ enum option_kind {
     OPTION_SPAN_OR_FOREVER,
     OPTION_NUMBER,
     /* each of its own kind: option_values.c, and options.c for the last two */
+    OPTION_SECONDS_OR_SPAN,
+    OPTION_NONBLOCK,
     OPTION_SPARE,
     OPTION_SHARED,
     OPTION_PERMITS,

@@ -1,6 +1,7 @@
 #include "option_values.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,22 @@ static int take_span(struct options *options, const struct option_row *row, cons
     int64_t *ms = place_of(options, row);
     if (!span_parse(text, ms, why, sizeof(why)))
         return misuse(options, "--%s: '%s' %s", row->name, text, why);
-    if (*ms == INT64_MAX && row->kind != OPTION_SPAN_OR_FOREVER)
+    if (*ms == INT64_MAX && row->kind != OPTION_SPAN_OR_FOREVER &&
+        row->kind != OPTION_SECONDS_OR_SPAN)
         return misuse(options, "--%s: cannot be forever", row->name);
     if (*ms == 0 && row->kind == OPTION_SPAN_ABOVE_0)
         return misuse(options, "--%s: must be more than 0", row->name);
     return GO_ON;
+}
+
+/* As flock(1) has it, which knows no units. */
+static int take_seconds_or_span(struct options *options, const struct option_row *row,
+                                const char *text)
+{
+    char with_unit[64];
+    bool is_plain = text[0] && strspn(text, "0123456789.") == strlen(text);
+    snprintf(with_unit, sizeof with_unit, "%ss", text);
+    return take_span(options, row, is_plain ? with_unit : text);
 }
 
 /* ---- numbers ------------------------------------------------------------ */
@@ -112,6 +124,11 @@ int option_take(struct options *options, const struct option_row *row, const cha
     case OPTION_SPAN_ABOVE_0:
     case OPTION_SPAN_OR_FOREVER:
         return take_span(options, row, text);
+    case OPTION_SECONDS_OR_SPAN:
+        return take_seconds_or_span(options, row, text);
+    case OPTION_NONBLOCK:
+        options->wait_ms = 0;
+        return GO_ON;
     case OPTION_NUMBER:
         return take_number(options, row, text);
     case OPTION_SPARE:

@@ -8,6 +8,7 @@
 #include "exits.h"
 #include "failure.h"
 #include "misuse.h"
+#include "near.h"
 #include "option_checks.h"
 #include "option_environment.h"
 #include "option_table.h"
@@ -40,16 +41,42 @@ static int show_help(const struct command *command)
     return show("%s", command->help);
 }
 
+static int unknown_command(const struct options *options, const char *name)
+{
+    struct near near = near_to(name);
+    for (const struct command *command = options->commands; command->name; command++)
+        near_try(&near, command->name);
+    if (near.best)
+        return misuse(options, "unknown command %s (did you mean %s?)", name, near.best);
+    return misuse(options, "unknown command %s", name);
+}
+
 /* `redlock help [COMMAND]`, for those who try that first. */
 static int help_on(const struct options *options, const char *name)
 {
     const struct command *command = find_command(options->commands, name);
     if (name && !command->name)
-        return misuse(options, "unknown command %s", name);
+        return unknown_command(options, name);
     return show_help(command);
 }
 
 /* ---- one option --------------------------------------------------------- */
+
+/* Only one that may stand there. */
+static int unknown_word(const struct options *options, const char *word)
+{
+    unsigned bit = options->command ? options->command->bit : FOR_ALL;
+    char name[80];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    struct near near = near_to(name);
+    const struct option *names = option_words().names;
+    for (; names->name; names++)
+        if ((option_row(names->val)->commands & bit) == bit)
+            near_try(&near, names->name);
+    if (near.best)
+        return misuse(options, "unknown option --%s (did you mean --%s?)", name, near.best);
+    return misuse(options, "unknown option %s", word);
+}
 
 /* optopt is an unknown letter, or an option that was given a value and takes none (--json=1), or
  * 0: then the argument before optind is an unknown long option. */
@@ -57,7 +84,7 @@ static int unknown_option(const struct options *options, char **argv)
 {
     const struct option_row *row = option_row(optopt);
     if (optopt == 0)
-        return misuse(options, "unknown option %s", argv[optind - 1]);
+        return unknown_word(options, argv[optind - 1]);
     if (!row)
         return misuse(options, "unknown option -%c", optopt);
     return misuse(options, "--%s takes no value", row->name);
@@ -175,8 +202,25 @@ static void take_name(struct options *options, const char *name, bool shared)
         taken->mode = REDLOCK_SHARED;
 }
 
+/* `run -- -x -- COMMAND`: no program is called so, and a name may be. */
+static void take_names_behind_dashes(struct options *options)
+{
+    char **end = options->program;
+    if (!end || !end[0] || end[0][0] != '-')
+        return;
+    while (*end && strcmp(*end, "--") != 0)
+        end++;
+    if (!*end)
+        return;
+    for (char **name = options->program; name < end; name++)
+        take_name(options, *name, options->shared);
+    options->program = end + 1;
+}
+
 static void take_names(struct options *options, int argc, char **argv)
 {
+    if (optind >= argc)
+        take_names_behind_dashes(options);
     for (int i = optind; i < argc; i++)
         take_name(options, argv[i], options->shared);
     for (size_t i = 0; i < options->shared_names_count; i++)
@@ -193,7 +237,7 @@ static int parse_command(struct options *options, int argc, char **argv)
         options->wait_ms = REDLOCK_FOREVER;
     if (options->command->bit == FOR_LATCH)
         options->wait_ms = -1;
-    if (!make_room_for_names(options, count)) {
+    if (!make_room_for_names(options, argc)) {
         failure_tell(options, "cannot start", REDLOCK_E_MEMORY, redlock_code_text(REDLOCK_E_MEMORY),
                      NULL);
         return EXIT_INTERNAL;
@@ -246,7 +290,7 @@ int options_parse(struct options *options, const struct command *commands, int a
         return help_on(options, argv[optind + 1]);
     const struct command *command = find_command(commands, name);
     if (!command->name)
-        return misuse(options, "unknown command %s", name);
+        return unknown_command(options, name);
     options->command = command;
     return parse_command(options, argc - optind, argv + optind);
 }

@@ -43,7 +43,7 @@ struct options {
     const char *on_lost;      /* for the shell; NULL: nothing */
     const char *holder;       /* the holder whose lock `break` breaks */
     const char *metrics_file; /* NULL: none */
-    bool adopt, fence, again, watch, leave_children, foreign, yes, plan, undo;
+    bool adopt, fence, again, watch, leave_children, foreign, yes, plan, undo, check, all;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */
 

@@ -10,6 +10,7 @@ enum exit_status {
     EXIT_DONE = 0,
     EXIT_NOBODY = 1,       /* nobody announces anything */
     EXIT_DIFFERS = 1,      /* clients count on lists that differ, and may meet */
+    EXIT_SOME = 1,         /* some masters do not vote, but a quorum does */
     EXIT_USAGE = 64,       /* the command line cannot be used */
     EXIT_UNAVAILABLE = 69, /* no quorum of masters */
     EXIT_INTERNAL = 70,    /* this machine could not do it, or a bug */

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "json.h"
@@ -16,7 +17,7 @@
  * to the open description, which parent and command share.  -1: impossible or not needed. */
 static int own_stderr = -1;
 
-static bool as_json;
+static bool as_json, with_times;
 
 void say_start(void)
 {
@@ -125,6 +126,22 @@ void say_as_json(void)
     as_json = true;
 }
 
+void say_with_times(void)
+{
+    with_times = true;
+}
+
+/* Of the wall clock, as in other logs of the machine. */
+static void put_time(struct text *line)
+{
+    struct timespec now;
+    struct tm parts;
+    char clock[16];
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (localtime_r(&now.tv_sec, &parts) && strftime(clock, sizeof clock, "%H:%M:%S", &parts))
+        text_format(line, "%s.%03ld ", clock, now.tv_nsec / 1000000);
+}
+
 static void write_document(struct text *line, redlock_level level, const struct text *message)
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
@@ -144,6 +161,8 @@ static void say_message(redlock_level level, const char *format, va_list values)
         write_document(&line, level, &message);
     } else {
         text_format(&line, "redlock: ");
+        if (with_times)
+            put_time(&line);
         text_shown(&line, message.bytes, message.length);
     }
     text_format(&line, "\n");

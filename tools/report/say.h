@@ -18,6 +18,9 @@ void say_start(void);
 /* From now on each message is a JSON document: {"event":"log","level":...,"text":...}. */
 void say_as_json(void);
 
+/* From now on each message that is no document begins with the time of day. */
+void say_with_times(void);
+
 /* Writes "redlock: ", the message in printable characters and a newline to stderr. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -28,6 +28,8 @@ const char elect_help[] =
     "                     exit with N (1 to 255), not 75, if another process leads\n"
     "  --unavailable-exit-code N\n"
     "                     exit with N, not 69, if there is no quorum of masters\n"
+    "  --max-hold D       end the command after this time, as on loss (no limit):\n"
+    "                     others may lead next, also with --again\n"
     "  --on-lost COMMAND  on loss run `sh -c COMMAND` beside the SIGTERM\n"
     "  --leave-children   background processes and daemons run on\n"
     "  --metrics-file PATH\n"
@@ -66,7 +68,7 @@ void elect_announce(struct run *run)
 
 bool elect_is_to_stand_again(const struct run *run)
 {
-    bool was_lost = run->lost || run->child.acted;
+    bool was_lost = run->lost || run->overdue || run->child.acted;
     return run->session.options->again && was_lost && !run->stopped_by && !run->ending;
 }
 
@@ -77,7 +79,7 @@ void elect_forget_term(struct run *run)
     run->lease = NULL;
     run->environment = (struct environment){0};
     run->child = (struct child){0};
-    run->lost = run->taken = false;
+    run->lost = run->taken = run->overdue = false;
     run->status = 0;
     run->asked_at = 0;
 }
