@@ -76,6 +76,7 @@ void elect_forget_term(struct run *run)
 {
     redlock_lease_free(run->lease);
     environment_free(&run->environment);
+    run_release_free(&run->release);
     run->lease = NULL;
     run->environment = (struct environment){0};
     run->child = (struct child){0};

@@ -296,6 +296,8 @@ static void hear_run(struct guardian *guardian)
 {
     char bytes[64];
     ssize_t got;
+    if (guardian->run < 0)
+        return;
     while ((got = recv(guardian->run, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
         ;
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -404,8 +406,12 @@ static void be_guardian(struct guardian *guardian, const struct spawn *how)
     close_the_rest(guardian);
     be_spared(guardian);
     guard(guardian);
+    hear_run(guardian);
+    bool is_orphan = guardian->run < 0;
     tell_gone(guardian);
     cgroup_remove(&guardian->cgroup); /* `run` may be gone, or stopped and then killed */
+    if (is_orphan && atomic_load(&guardian->board->left) == 0)
+        run_release_become(guardian->orders->release);
     _exit(EXIT_DONE);
 }
 

@@ -6,7 +6,9 @@
  *
  * It is the command's parent, and the subreaper of orphans below it: it reaches daemons too.  It
  * has a process group of its own, and blocks all signals.  It holds a socket to `run`, and the
- * output of --on-lost, and no other descriptor; it needs no master and no memory.
+ * output of --on-lost, and no other descriptor; it needs no master and no memory.  If `run` is gone
+ * before the command has ended, the guardian releases the lease then, so that nobody waits for the
+ * ttl.
  */
 #ifndef REDLOCK_TOOLS_GUARDIAN_H
 #define REDLOCK_TOOLS_GUARDIAN_H
@@ -16,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "run_release.h"
 #include "spawn.h"
 #include "tree.h"
 
@@ -46,11 +49,12 @@ struct guardian_board {
 };
 
 struct guardian_orders {
-    int64_t ask_before_ms; /* time from SIGTERM to the lease's end */
-    int64_t slack_ms;      /* time from SIGKILL to the lease's end */
-    int64_t kill_after_ms; /* longest time from SIGTERM to SIGKILL */
-    bool leave_children;   /* only the command's own group is guarded */
-    const char *on_lost;   /* for the shell, beside the first SIGTERM; NULL: nothing */
+    int64_t ask_before_ms;             /* time from SIGTERM to the lease's end */
+    int64_t slack_ms;                  /* time from SIGKILL to the lease's end */
+    int64_t kill_after_ms;             /* longest time from SIGTERM to SIGKILL */
+    bool leave_children;               /* only the command's own group is guarded */
+    const char *on_lost;               /* for the shell, beside the first SIGTERM; NULL: nothing */
+    const struct run_release *release; /* when all have ended, and `run` is gone */
 };
 
 struct guardian_board *guardian_board_make(int64_t lease_end); /* NULL: errno */

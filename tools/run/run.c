@@ -188,10 +188,12 @@ static void on_acquired(struct run *run, const redlock_event *event)
     run->keep_until = boot_ms() + run->session.options->at_least_ms;
     report_if_verbose(run, event);
     run->child.orders = run_orders(run->session.options);
+    run->child.orders.release = &run->release;
     run->child.ended_all = on_all_ended;
     run->child.may_go_on = may_go_on;
     run->child.data = run;
-    if (!environment_make(&run->environment, run->session.options, run->lease)) {
+    if (!environment_make(&run->environment, run->session.options, run->lease) ||
+        !run_release_make(&run->release, run->session.options, run->lease, run->keep_until)) {
         could_not_start(run, ENOMEM);
         return;
     }
@@ -424,5 +426,6 @@ int perform_run(const struct options *options)
     int status = session_run(&run.session);
     notify_close(&run.notify);
     environment_free(&run.environment);
+    run_release_free(&run.release);
     return status;
 }

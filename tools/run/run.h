@@ -34,6 +34,7 @@ struct run {
     int64_t lease_end; /* on boot_ms(), once lost, overdue or ended by the guardian */
     int status;
     struct environment environment;
+    struct run_release release; /* by the guardian, if we are killed */
 };
 
 #endif

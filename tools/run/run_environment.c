@@ -47,12 +47,12 @@ static bool can_be_read_again(const char *path)
 
 /* Our masters or none: a `redlock` in the command must not ask others.  A list with a login is
  * not passed on to every command. */
-static void fill_nodes(struct text *out, const struct options *options)
+static void fill_nodes(struct text *out, const struct options *options, bool is_private)
 {
     const char *path = options->nodes_file;
     if (path && can_be_read_again(path))
         fill_path(out, "REDLOCK_NODES_FILE", path);
-    else if (!path && !strchr(options->nodes, '@'))
+    else if (!path && (is_private || !strchr(options->nodes, '@')))
         text_format(out, "REDLOCK_NODES=%s", options->nodes);
 }
 
@@ -67,9 +67,10 @@ static void fill_config(struct text *out, const struct options *options, bool ha
 }
 
 /* For a `redlock` in the command: what an option, our environment or the file told us. */
-static void fill_settings(struct text variables[SETTINGS], const struct options *options)
+static void fill_settings(struct text variables[SETTINGS], const struct options *options,
+                          bool is_private)
 {
-    fill_nodes(&variables[SETTING_NODES], options);
+    fill_nodes(&variables[SETTING_NODES], options, is_private);
     text_format(&variables[SETTING_SPARE], "REDLOCK_SPARE=%d", options->spare);
     if (options->max_ttl_ms > 0)
         text_format(&variables[SETTING_MAX_TTL], "REDLOCK_MAX_TTL=%" PRId64 "ms",
@@ -85,10 +86,10 @@ static void fill_settings(struct text variables[SETTINGS], const struct options 
 }
 
 static void fill_variables(struct text variables[], const struct options *options,
-                           redlock_lease *lease)
+                           redlock_lease *lease, bool is_private)
 {
     struct text *next = variables + SETTINGS;
-    fill_settings(variables, options);
+    fill_settings(variables, options, is_private);
     fill_config(next++, options, variables[SETTING_NODES].bytes);
     text_format(next++, "REDLOCK_NAME=%s", (const char *)options->names[0].bytes);
     text_format(next, "REDLOCK_NAMES=");
@@ -103,8 +104,8 @@ static void fill_variables(struct text variables[], const struct options *option
         text_format(++next, "REDLOCK_SLOT=%d", redlock_lease_slot(lease));
 }
 
-bool environment_make(struct environment *environment, const struct options *options,
-                      redlock_lease *lease)
+static bool make(struct environment *environment, const struct options *options,
+                 redlock_lease *lease, bool is_private)
 {
     size_t count = 0;
     while (environ[count])
@@ -116,11 +117,28 @@ bool environment_make(struct environment *environment, const struct options *opt
     for (size_t i = 0; i < count; i++)
         if (!is_ours(environ[i]))
             *next++ = environ[i];
-    fill_variables(environment->ours, options, lease);
+    fill_variables(environment->ours, options, lease, is_private);
     for (int i = 0; i < ENVIRONMENT_OURS; i++)
         if (environment->ours[i].bytes)
             *next++ = environment->ours[i].bytes;
     return true;
+}
+
+bool environment_make(struct environment *environment, const struct options *options,
+                      redlock_lease *lease)
+{
+    return make(environment, options, lease, false);
+}
+
+bool environment_make_private(struct environment *environment, const struct options *options,
+                              redlock_lease *lease)
+{
+    return make(environment, options, lease, true);
+}
+
+bool environment_has_nodes(const struct options *options)
+{
+    return !options->nodes_file || can_be_read_again(options->nodes_file);
 }
 
 void environment_free(struct environment *environment)

@@ -21,6 +21,13 @@ struct environment {
  * those of a `redlock run` around us.  False: there is no memory. */
 bool environment_make(struct environment *environment, const struct options *options,
                       redlock_lease *lease);
+
+/* For a `redlock` in our place, not for the command: a list with a login is in it. */
+bool environment_make_private(struct environment *environment, const struct options *options,
+                              redlock_lease *lease);
+/* False: the list came by a pipe, so no other process can read it. */
+bool environment_has_nodes(const struct options *options);
+
 void environment_free(struct environment *environment);
 
 #endif
