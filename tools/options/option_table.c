@@ -48,6 +48,7 @@ static const struct option_row rows[] = {
     {"leave-children", FOR_RUN | FOR_ELECT, FLAG(leave_children)},
     {"max-hold", FOR_RUN | FOR_ELECT, SPAN(max_hold_ms)},
     {"at-least", FOR_RUN, SPAN(at_least_ms)},
+    {"reentrant", FOR_RUN, FLAG(reentrant)},
     {"token", FOR_EXTEND | FOR_UNLOCK | FOR_BARRIER, TEXT(token)},
     {"adopt", FOR_NODES, FLAG(adopt)},
     {"all", FOR_NODES, FLAG(all)},

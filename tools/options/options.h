@@ -44,6 +44,7 @@ struct options {
     const char *holder;       /* the holder whose lock `break` breaks */
     const char *metrics_file; /* NULL: none */
     bool adopt, fence, again, watch, leave_children, foreign, yes, plan, undo, check, all;
+    bool reentrant;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */
 

@@ -38,8 +38,8 @@ const char run_help[] =
     "  --leave-children   background processes and daemons run on without the lock\n"
     "  --at-least D       nobody else gets the locks within this time, also if the\n"
     "                     command ends sooner (0; at most max-ttl)\n"
-    "  --fence            take a fencing token, by which a resource can refuse late\n"
-    "                     holders: man 7 redlock\n"
+    "  --fence            take a fencing token against late holders: man 7 redlock\n"
+    "  --reentrant        in a command that runs under these locks, run under them\n"
     "  --shared[=NAME]    be a reader, beside others, of all names or of =NAME\n"
     "  --permits K        take one of K permits (1 to 1024) of the one name: at\n"
     "                     most K commands run at once. Use the same K everywhere\n"
@@ -390,9 +390,25 @@ static void stand(struct run *run)
     }
 }
 
+/* A `run` in the command of another one would wait for itself. */
+static void on_nested(void *data, bool is_held)
+{
+    struct run *run = data;
+    run->joins = is_held && run->session.options->reentrant && run->nested.is_whole;
+    if (!is_held) {
+        stand(run);
+        return;
+    }
+    if (!run->joins)
+        nested_refuse(&run->nested);
+    session_end(&run->session, session_exit_for(&run->session, REDLOCK_E_HELD), 0);
+}
+
 static void on_begin(void *data)
 {
-    stand(data);
+    struct run *run = data;
+    if (!nested_ask(&run->nested, &run->session, on_nested, run))
+        stand(run);
 }
 
 static bool on_wrong_list(void *data)
@@ -427,5 +443,5 @@ int perform_run(const struct options *options)
     notify_close(&run.notify);
     environment_free(&run.environment);
     run_release_free(&run.release);
-    return status;
+    return run.joins ? nested_join(options->program) : status;
 }

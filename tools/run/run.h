@@ -8,6 +8,7 @@
 #include "child.h"
 #include "follow.h"
 #include "metrics.h"
+#include "nested.h"
 #include "notify.h"
 #include "run_environment.h"
 #include "session.h"
@@ -21,6 +22,8 @@ struct run {
     struct notify notify;
     struct metrics metrics;
     struct child child;
+    struct nested nested;
+    bool joins; /* the `run` around us holds the names, and our command needs no more */
     struct alarm max_hold;
     ev_prepare lease_watcher; /* tells the guardian when the lease ends */
     int64_t keep_until;       /* nobody else is to have the names before */

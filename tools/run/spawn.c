@@ -12,9 +12,7 @@
 
 #define INTO_CGROUP UINT64_C(0x200000000) /* CLONE_INTO_CGROUP */
 
-/* Our handlers go, and SIGPIPE and SIGTTOU are no longer ignored; the command ignores what our
- * caller ignored. */
-static void restore_signals(void)
+void spawn_restore_signals(void)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -25,7 +23,7 @@ static void restore_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Signals are blocked until restore_signals(): our handlers never run here, and
+/* Signals are blocked until spawn_restore_signals(): our handlers never run here, and
  * tcsetpgrp() from what may be the background does not stop us. */
 static void become_command(const struct spawn *how, pid_t parent)
 {
@@ -35,7 +33,7 @@ static void become_command(const struct spawn *how, pid_t parent)
         _exit(EXIT_INTERNAL);
     if (how->terminal->eager)
         tcsetpgrp(how->terminal->fd, getpid());
-    restore_signals();
+    spawn_restore_signals();
     execvpe(how->command[0], how->command, how->environment);
     int error = errno;
     ssize_t told = write(how->exec_pipe, &error, sizeof(error));

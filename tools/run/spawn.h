@@ -20,4 +20,8 @@ struct spawn {
  * errno. It dies with the caller, unless it changes its user (setuid). */
 pid_t spawn(const struct spawn *how);
 
+/* Our handlers go, and SIGPIPE and SIGTTOU are no longer ignored; the command ignores what our
+ * caller ignored. */
+void spawn_restore_signals(void);
+
 #endif
