@@ -378,6 +378,19 @@ static __attribute__((cold, noinline)) void note_odd(struct lease *lease, unsign
     round->uncounted |= reply->uncounted;
 }
 
+/* All that masters that abstain had promised is void, and so is what they said in this round. */
+static __attribute__((cold, noinline)) void take_back_void_votes(struct engine *e,
+                                                                 struct lease *lease)
+{
+    const struct round *round = lease_round(lease);
+    for (unsigned i = 0; round && i < lease_masters(e); i++) {
+        const struct ballot *ballot = &round->ballots[i];
+        bool is_yes = ballot->vote == VOTE_GRANTED || ballot->vote == VOTE_HEALED;
+        if (is_yes && e->now < e->masters[i].abstains_until && !lease->claim->at[i].promise)
+            lease_vote_uncounted(e, lease, i);
+    }
+}
+
 void lease_hear(struct engine *e, struct lease *lease, unsigned master, const struct reply *reply)
 {
     struct claim *claim = lease->claim;
@@ -395,6 +408,8 @@ void lease_hear(struct engine *e, struct lease *lease, unsigned master, const st
     fencing_notice(e, lease, master);
     if (lease->claim == claim) {
         hear_answer(e, lease, master, reply);
+        if (claim->withdrawn)
+            take_back_void_votes(e, lease);
         if (broken || reply->uncounted)
             note_odd(lease, master, reply, broken);
         releasing_follow_the_ledger(e, lease);
