@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "json.h"
 #include "crowds.h"
+#include "failure.h"
 #include "say.h"
 #include "session.h"
 #include "votes.h"
@@ -80,6 +81,7 @@ struct hold {
     redlock_lease *lease;
     int stopped_by;    /* 0: by no signal */
     struct text token; /* extend, unlock: the value on the masters */
+    struct text gone;  /* likewise: why it does not have the names */
     size_t asked;      /* names that were asked for the label behind a bare token */
 };
 
@@ -215,12 +217,41 @@ static const char *failure(const struct hold *hold)
     }
 }
 
+static void on_holder(redlock_look *look, const redlock_look_result *result, void *data)
+{
+    struct hold *hold = data;
+    struct seen seen;
+    look_as_event(result, &seen);
+    seen.event.granted = 0; /* to the token that was given */
+    if (!hold->session.ending)
+        failure_tell(hold->session.options, failure(hold), REDLOCK_E_GONE, hold->gone.bytes,
+                     &seen.event);
+    redlock_look_free(look);
+    if (!hold->session.ending)
+        session_end(&hold->session, session_exit_for(&hold->session, REDLOCK_E_GONE),
+                    OWED_TIMEOUT_MS);
+}
+
+/* A master that refuses a token does not say whose the name is now. */
+static bool asks_for_holder(struct hold *hold, const redlock_event *event)
+{
+    const struct options *options = hold->session.options;
+    redlock_look *look;
+    if (event->code != REDLOCK_E_GONE || options->command->bit == FOR_LOCK)
+        return false;
+    text_format(&hold->gone, "%s", options->json ? event->text : votes_headline(event));
+    return redlock_look_begin(hold->session.client, &look, options->names, options->names_count,
+                              NULL, on_holder, hold) == REDLOCK_OK;
+}
+
 static void not_held(struct hold *hold, const redlock_event *event)
 {
     if (hold->stopped_by) {
         session_end_by_signal(&hold->session, hold->stopped_by, event);
         return;
     }
+    if (asks_for_holder(hold, event))
+        return;
     session_tell_failure(&hold->session, failure(hold), event);
     session_end(&hold->session, session_exit_for(&hold->session, event->code), OWED_TIMEOUT_MS);
 }
@@ -357,6 +388,7 @@ static int perform(const struct options *options)
     struct hold hold = {.session = {.begin = on_begin, .signalled = on_signal}};
     int status = session_perform(&hold.session, options, &hold);
     text_free(&hold.token);
+    text_free(&hold.gone);
     return status;
 }
 

@@ -87,18 +87,6 @@ static int status_of(const redlock_leader *told)
     return told->code ? exit_for(told->code) : told->term ? EXIT_DONE : EXIT_NOBODY;
 }
 
-static void explain_masters(struct text *out, redlock *client)
-{
-    for (unsigned i = 0; i < redlock_node_count(client); i++) {
-        redlock_node node = {.size = sizeof(node)};
-        if (redlock_node_get(client, i, &node) != REDLOCK_OK || node.state == REDLOCK_NODE_UP)
-            continue;
-        text_format(out, "  %s: ", node.node);
-        text_shown(out, node.text, strlen(node.text));
-        text_format(out, "\n");
-    }
-}
-
 /* Masters that are connected, and of which too few said something that counts: an error tells why.
  */
 static void say_unknown(const struct leader *leader, const redlock_leader *told)
@@ -110,7 +98,7 @@ static void say_unknown(const struct leader *leader, const redlock_leader *told)
         text_shown(&out, told->text, strlen(told->text));
     }
     text_format(&out, "\n");
-    explain_masters(&out, leader->session.client);
+    nodes_explain(&out, leader->session.client);
     say_text(&out);
     text_free(&out);
 }

@@ -77,6 +77,17 @@ class Scripts(ClusterCase):
         told = self.redlock("unlock", "-q", "--token", "other", self.name, status=76).err
         self.assertIn("cannot unlock", told)
 
+    def test_a_wrong_token_is_told_who_has_the_name(self):
+        token = self.lock("--ttl", "20s", "--label", "the-holder", self.name)
+        for command in ("extend", "unlock"):
+            with self.subTest(command):
+                told = self.redlock(command, "--token", "wrong", self.name, status=76).err
+                self.assertRegex(told, rf"held by {token[:22]} \(the-holder\) on \d of 3 masters, ttl ")
+                told = self.redlock(command, "--json", "--token", "wrong", self.name, status=76).json
+                self.assertEqual(told["granted"], 0)
+                self.assertIn(token, [vote["holder"] for vote in told["votes"]])
+        self.unlock(token)
+
     def test_verbose_tells_the_time(self):
         told = self.redlock("run", "-v", self.name, "--", "true", status=0).err
         for line in filter(None, told.splitlines()):
@@ -117,6 +128,16 @@ class Doctor(FreshCase):
         self.redlock("nodes", "--adopt", status=0)
         told = self.finish(waiting, 0)
         self.assertIn("\n3 of 3 masters vote, 2 must: locks work\n", told.out)
+
+    def test_what_is_not_known_has_a_cause(self):
+        self.cluster.kill(1, 2)
+        self.cluster.restart(1)
+        for command in (["latch", "wait", "--wait", "1s", "a"], ["leader", "a"],
+                        ["latch", "create", "--arrivals", "1", "--wait", "1s", "a"]):
+            with self.subTest(command):
+                told = self.redlock(*command, status=69).err
+                self.assertIn(f"\n  {self.cluster.shown[0]}: restarted, abstains ", told)
+                self.assertIn(f"\n  {self.cluster.shown[1]}: cannot connect: Connection refused", told)
 
     def test_a_wrong_list_is_not_waited_for(self):
         node = self.cluster.uris[0]

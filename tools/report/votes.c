@@ -254,6 +254,29 @@ void votes_explain(struct text *out, const redlock_event *event)
     }
 }
 
+void node_explain(struct text *out, const redlock_node *node)
+{
+    const redlock_vote now = {.kind = node->state == REDLOCK_NODE_ABSTAINS
+                                          ? REDLOCK_VOTE_ABSTAINS
+                                          : REDLOCK_VOTE_UNREACHABLE,
+                              .remaining_ms = node->abstains_ms,
+                              .text = node->text[0] ? node->text : "still being connected"};
+    if (node->state == REDLOCK_NODE_UP)
+        return;
+    text_format(out, "  %s: ", node->node);
+    vote_explain(out, &now);
+    text_format(out, "\n");
+}
+
+void nodes_explain(struct text *out, redlock *client)
+{
+    for (unsigned i = 0; i < redlock_node_count(client); i++) {
+        redlock_node node = {.size = sizeof node};
+        if (redlock_node_get(client, i, &node) == REDLOCK_OK)
+            node_explain(out, &node);
+    }
+}
+
 const char *votes_headline(const redlock_event *event)
 {
     struct text reasons = {0};

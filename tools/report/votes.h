@@ -60,6 +60,10 @@ void votes_explain(struct text *out, const redlock_event *event);
 /* Adds what is wrong with this master, never nothing; false if it explains nothing. */
 bool vote_explain(struct text *out, const redlock_vote *vote);
 
+/* Why the master does not vote: an indented line, or nothing. */
+void node_explain(struct text *out, const redlock_node *node);
+void nodes_explain(struct text *out, redlock *client);
+
 /* The sentence above the reasons: without those that the event's own text contains. */
 const char *votes_headline(const redlock_event *event);
 

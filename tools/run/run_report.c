@@ -87,18 +87,10 @@ static bool explains_itself(const redlock_vote *vote)
 
 static void explain_node(struct text *out, const redlock_node *node, const redlock_vote *vote)
 {
-    const redlock_vote now = {.kind = node->state == REDLOCK_NODE_ABSTAINS
-                                          ? REDLOCK_VOTE_ABSTAINS
-                                          : REDLOCK_VOTE_UNREACHABLE,
-                              .remaining_ms = node->abstains_ms,
-                              .text = node->text[0] ? node->text : "still being connected"};
-    if (node->state != REDLOCK_NODE_UP) {
-        text_format(out, "  %s: ", node->node);
-        vote_explain(out, &now);
-        text_format(out, "\n");
-    } else if (node->in_flight > 0 && vote->kind == REDLOCK_VOTE_NONE) {
+    if (node->state != REDLOCK_NODE_UP)
+        node_explain(out, node);
+    else if (node->in_flight > 0 && vote->kind == REDLOCK_VOTE_NONE)
         text_format(out, "  %s: has not answered yet\n", node->node);
-    }
 }
 
 /* At a loss the last round may have few votes or none.  The state of the masters then tells why. */
