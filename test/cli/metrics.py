@@ -1,5 +1,6 @@
 """Shared by the tests of metrics: a command that keeps them in a file, and what the file says."""
 
+import re
 import subprocess
 
 import openmetrics
@@ -14,7 +15,12 @@ class MetricsCase(ClusterCase):
         self.file = self.tmp / "redlock.prom"
 
     def families(self, text=None):
-        return openmetrics.parse(self.file.read_text() if text is None else text)
+        return openmetrics.parse(self.as_openmetrics(text))
+
+    def as_openmetrics(self, text=None):
+        """The file is of the older format, in which the head of a counter has the name of its sample."""
+        text = self.file.read_text() if text is None else text
+        return re.sub(r"^(# (?:TYPE|HELP) \w+)_total ", r"\1 ", text, flags=re.M)
 
     def value(self, name, suffix=""):
         """The only sample of that name; None without a file, or without such a sample."""

@@ -57,9 +57,23 @@ class Text(MetricsCase):
         ends = [float(dict(labels)["le"]) for labels in self.families()["redlock_hold_seconds"].of("_bucket")]
         self.assertEqual(ends, [(first << i) / 1e6 for i in range(count - 1)] + [float("inf")])
 
-    def test_the_reader_is_strict(self):
+    def test_a_collector_finds_the_type_of_each_counter(self):
+        """node_exporter reads the older format."""
         self.run_to_end(status=0)
         text = self.file.read_text()
+        heads = re.findall(r"^# TYPE (\w+) counter$", text, re.M)
+        self.assertGreater(len(heads), 10)
+        for name in heads:
+            with self.subTest(name):
+                self.assertTrue(name.endswith("_total"))
+                self.assertRegex(text, rf"(?m)^# HELP {name} .*\.$")
+                self.assertRegex(text, rf"(?m)^{name}\{{")
+        counted = {name for name in re.findall(r"^(\w+_total)\{", text, re.M)}
+        self.assertEqual(counted, set(heads))
+
+    def test_the_reader_is_strict(self):
+        self.run_to_end(status=0)
+        text = self.as_openmetrics()
         for old, new in (("# EOF\n", ""), ("# EOF\n", "# EOF\n\n"),
                          ("# TYPE redlock_held gauge", "# TYPE redlock_held integer"),
                          ("# UNIT redlock_hold_seconds seconds", "# UNIT redlock_hold_seconds ms"),

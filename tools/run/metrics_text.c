@@ -49,6 +49,20 @@ static void add_sample(struct text *out, const char *line, size_t length, const 
     text_add(out, line + name, length - name);
 }
 
+/* node_exporter reads the older format, in which the head of a counter has the name of its sample. */
+static void add_head(struct text *out, const char *line, size_t length, bool *of_counter)
+{
+    static const char type[] = "# TYPE ", help[] = "# HELP ";
+    size_t begin = sizeof type - 1, end = begin + strcspn(line + begin, " \n");
+    bool is_type = strncmp(line, type, begin) == 0;
+    if (is_type)
+        *of_counter = strncmp(line + end, " counter\n", 9) == 0;
+    bool is_longer = *of_counter && (is_type || strncmp(line, help, begin) == 0);
+    text_add(out, line, is_longer ? end : length);
+    if (is_longer)
+        text_format(out, "_total%.*s", (int)(length - end), line + end);
+}
+
 /* The file stays when the command has ended: what it last saw of the masters is not so any more. */
 static bool is_outdated(const char *line, bool ended)
 {
@@ -59,10 +73,11 @@ static bool is_outdated(const char *line, bool ended)
 static void add_labelled(struct text *out, const struct text *page, const struct text *labels,
                          bool ended)
 {
+    bool of_counter = false;
     for (const char *line = page->bytes; *line;) {
         size_t length = strcspn(line, "\n") + 1;
         if (*line == '#')
-            text_add(out, line, length);
+            add_head(out, line, length, &of_counter);
         else if (!is_outdated(line, ended))
             add_sample(out, line, length, labels);
         line += length;
