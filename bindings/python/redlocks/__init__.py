@@ -1,0 +1,17 @@
+"""Locks over independent Redis masters, by the library redlock. The masters: REDLOCK_NODES.
+
+    import redlocks
+    with redlocks.Client().lock("nightly", ttl=10) as lease:
+        work(lease)
+
+For asyncio: redlocks.aio. For tests without a server: redlocks.testing. The page: doc/python.md."""
+
+from .client import Client, Lease, Lock
+from .errors import (Code, ContendedError, EndedError, Error, ForkedError, HeldError, LostError, MisuseError,
+                     SystemFailure, UnavailableError)
+from .events import Event, EventKind, Leader, Passage, Tally
+from .terms import FOREVER, Shared
+
+__all__ = ["Client", "Code", "ContendedError", "EndedError", "Error", "Event", "EventKind", "FOREVER",
+           "ForkedError", "HeldError", "Leader", "Lease", "Lock", "LostError", "MisuseError", "Passage",
+           "Shared", "SystemFailure", "Tally", "UnavailableError"]

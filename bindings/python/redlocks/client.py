@@ -1,0 +1,401 @@
+"""Clients and leases for threads that wait."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import itertools
+import os
+import sys
+import threading
+import time
+import warnings
+import weakref
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from . import recipes
+from ._library import address, ffi, lib, text
+from .errors import Code, Error, HeldError, LostError, error_of
+from .events import Callback, Leader, Passage, Tally, event_of, passage_of, tally_of
+from .terms import FOREVER, Duration, Name, Names, c_string, client_options, lease_options, ms, string
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from .terms import Options, Terms
+
+_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+_numbers = itertools.count(1)
+_SLICE_MS = 50  # a signal of Python waits no longer
+_PATIENCE = 1.0
+_AGES = 1e9  # seconds
+
+
+def may_be_interrupted() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _result() -> Any:
+    return ffi.new("redlock_sync_result *", {"size": ffi.sizeof("redlock_sync_result")})
+
+
+def _check(code: int, result: Any) -> None:
+    if code:
+        raise error_of(code, text(result.text), text(result.votes))
+
+
+class Lease:
+    """A lease that this process has. `with lease:` gives it back at the end; so does lease.release()."""
+
+    def __init__(self, client: Client, held: Any, names: tuple[Name, ...]) -> None:
+        self._client, self._held, self._lease, self.names = client, held, held.lease, names
+        self._pid = os.getpid()
+        self._released = False
+
+    @property
+    def valid_for(self) -> float:
+        """Seconds left, rounded down to milliseconds; 0: not held. Look before each step."""
+        return lib.redlock_sync_lease_valid_for(self._lease) / 1000
+
+    @property
+    def exclusive_for(self) -> float:
+        """Likewise, but 0 while a name is shared."""
+        return lib.redlock_sync_lease_exclusive_for(self._lease) / 1000
+
+    @property
+    def valid(self) -> bool:
+        return lib.redlock_sync_lease_valid_for(self._lease) > 0
+
+    @property
+    def fence(self) -> int:
+        """The number that the resource should check; 0: not asked for."""
+        return lib.redlock_sync_lease_fence(self._lease)
+
+    @property
+    def slot(self) -> int:
+        """Which permit it is, from 0; -1: none."""
+        return lib.redlock_sync_lease_slot(self._lease)
+
+    @property
+    def token(self) -> str:
+        return text(lib.redlock_sync_lease_token(self._lease))
+
+    def check(self, needed: Duration = 0) -> None:
+        """Raises LostError unless the lease is valid for more than `needed`."""
+        if lib.redlock_sync_lease_valid_for(self._lease) <= ms(needed):
+            raise self._loss()
+
+    def _loss(self, otherwise: int = Code.E_EXPIRED) -> LostError:
+        code = lib.held_loss(self._held) or otherwise
+        return LostError(code, f"the lease on {self.names} has too little time left, or is over: "
+                         + text(lib.redlock_code_text(code)))
+
+    def extend(self, ttl: Optional[Duration] = None) -> None:
+        """Renews it now; from now on for another ttl, if one is given."""
+        self._call(lib.redlock_sync_lease_extend, 0 if ttl is None else ms(ttl))
+
+    def downgrade(self) -> None:
+        """From a writer to a reader."""
+        self._call(lib.redlock_sync_lease_downgrade)
+
+    def upgrade(self) -> None:
+        """From the only reader to the writer, with a new fence; HeldError: others read."""
+        self._call(lib.redlock_sync_lease_upgrade)
+
+    def announce(self, value: Union[str, bytes]) -> None:
+        """As a leader: waits until a quorum has the value."""
+        chars, size = string(value)
+        self._call(lib.redlock_sync_lease_announce, chars, size)
+
+    def release(self) -> None:
+        """Gives it back, and waits until the masters have it. LostError: it was over before."""
+        self._released = True
+        self._call(lib.redlock_sync_lease_release)
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        result = _result()
+        _check(function(self._lease, *arguments, result), result)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if not self._released:
+            self._end(error)
+
+    def _end(self, error: Optional[BaseException]) -> None:
+        """An error of the block goes on; a loss is one, where there is none."""
+        was_valid = self.valid
+        try:
+            self.release()
+        except Error as other:
+            if error is None and isinstance(other, LostError):
+                raise self._loss(other.code) from other
+            if error is None and not was_valid:
+                raise
+            recipes.log_end(self.names, other)
+
+    def __del__(self) -> None:
+        if not getattr(self, "_released", True) and self._pid == os.getpid() and self.valid:
+            warnings.warn(f"the lease on {self.names} was not given back; it is now", ResourceWarning,
+                          source=self)
+
+
+class Lock:
+    """Names and terms: each `with lock as lease:` acquires, and gives back."""
+
+    def __init__(self, client: Client, names: tuple[Name, ...], terms: dict[str, Any]) -> None:
+        self._client, self._names, self._terms = client, names, terms
+        self._leases: list[Lease] = []
+
+    def acquire(self) -> Lease:
+        return self._client.acquire(*self._names, **self._terms)
+
+    def __enter__(self) -> Lease:
+        self._leases.append(self.acquire())
+        return self._leases[-1]
+
+    def __exit__(self, *error: Any) -> None:
+        self._leases.pop().__exit__(*error)
+
+
+class Client:
+    """A client for threads that wait. Any thread may use it. Without `nodes` the environment has the masters:
+    REDLOCK_NODES."""
+
+    def __init__(self, nodes: Optional[str] = None, **options: Unpack[Options]) -> None:
+        asked = client_options(nodes, dict(options))
+        handle, why = ffi.new("redlock_sync **"), ffi.new("char[512]")
+        code = lib.redlock_sync_open(handle, asked.at, why, len(why))
+        if code:
+            raise error_of(code, text(why))
+        self._handle = ffi.gc(handle[0], lib.redlock_sync_free)
+        self._pid, self._closed = os.getpid(), False
+        self._ears: Optional[_Ears] = None
+        self._beginning = threading.Lock()
+        _clients.add(self)
+
+    # ---- the client ----
+
+    def ready(self, timeout: Duration = 10) -> None:
+        """Waits until each master was reached or tried in vain. UnavailableError: no quorum can vote."""
+        why = ffi.new("char[4096]")
+        code = lib.redlock_sync_ready(self._handle, ms(timeout), why, len(why))
+        if code:
+            raise error_of(code, text(why))
+
+    def metrics(self) -> str:
+        """OpenMetrics text."""
+        found = lib.metrics_of(self._handle)
+        if not found:
+            raise error_of(Code.E_CLOSED)
+        try:
+            return text(found)
+        finally:
+            lib.text_free(found)
+
+    def close(self, patience: Duration = _PATIENCE) -> int:
+        """Gives all leases back, and waits for the masters. Returns the number of releases still owed."""
+        self._closed = True
+        left = lib.redlock_sync_close(self._handle, ms(patience))
+        ears, self._ears = self._ears, None
+        if ears and self._pid == os.getpid():
+            ears.close()
+        return left
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True) and self._pid == os.getpid():
+            self.close()
+
+    # ---- leases ----
+
+    def lock(self, *names: Name, on_event: Optional[Callback] = None, **terms: Unpack[Terms]) -> Lock:
+        """For `with`: the names, all or none."""
+        return Lock(self, names, {"on_event": on_event, **terms})
+
+    def acquire(self, *names: Name, on_event: Optional[Callback] = None, **terms: Unpack[Terms]) -> Lease:
+        """Raises HeldError if another holder has a name, after `wait`; UnavailableError without a quorum."""
+        asked, called = lease_options(dict(terms)), Names(names)
+        number = next(_numbers)
+        box = self._listen(number, on_event) if on_event else ffi.NULL
+        made = lib.held_new(self._handle, box, number)
+        if not made:
+            raise MemoryError
+        ears = self._ears if on_event else None
+        held = ffi.gc(made, functools.partial(_end_held, (asked, called), ears, number))
+        waits = asked.at.wait_ms and may_be_interrupted()
+        if waits and lib.held_begin(held, called.at, called.count, asked.at):
+            _wait(held, lib.held_wait)
+            code = held.result.code
+        else:
+            code = lib.held_acquire(held, called.at, called.count, asked.at)
+        _check(code, held.result)
+        return Lease(self, held, names)
+
+    def try_acquire(self, *names: Name, on_event: Optional[Callback] = None,
+                    **terms: Unpack[Terms]) -> Optional[Lease]:
+        """None if another holder has a name."""
+        try:
+            return self.acquire(*names, on_event=on_event, **terms)
+        except HeldError:
+            return None
+
+    def _listen(self, number: int, callback: Callback) -> Any:
+        with self._beginning:
+            if self._closed:
+                raise error_of(Code.E_CLOSED)
+            self._ears = self._ears or _Ears()
+            return self._ears.listen(number, callback)
+
+    # ---- recipes ----
+
+    def lead(self, name: Union[str, bytes], value: Union[str, bytes, None] = None, *,
+             timeout: Optional[Duration] = None, on_event: Optional[Callback] = None,
+             **terms: Unpack[Terms]) -> Lease:
+        """Waits until this thread leads, and announces the value. The fence of the lease is the term."""
+        terms = recipes.terms_of_leader(terms, timeout)
+        lease = self.acquire(name, on_event=on_event, **terms)
+        try:
+            if value is not None:
+                lease.announce(value)
+        except BaseException as error:
+            lease.__exit__(type(error), error, None)
+            raise
+        return lease
+
+    def leader(self, name: Union[str, bytes]) -> Leader:
+        """The leader that is announced now."""
+        return recipes.read_leader(lib.redlock_sync_leader_get, self._handle, c_string(name))
+
+    def next_leader(self, name: Union[str, bytes], after_term: int = 0,
+                    timeout: Optional[Duration] = None) -> Leader:
+        """Waits for a leader with a term above that one; UnavailableError: not in time."""
+        until = time.monotonic() + min(ms(FOREVER if timeout is None else timeout) / 1000, _AGES)
+        while True:
+            left = max(0, round((until - time.monotonic()) * 1000))
+            part = min(left, recipes.TURN_MS) if may_be_interrupted() else left
+            try:
+                return recipes.read_leader(lib.redlock_sync_leader_next, self._handle, c_string(name),
+                                           after_term, part or -1)
+            except Error as error:
+                if error.code != Code.E_UNAVAILABLE or part == left:
+                    raise
+
+    def arrive(self, name: Union[str, bytes], parties: int, generation: int = 0, *,
+               ttl: Optional[Duration] = None, timeout: Optional[Duration] = None,
+               token: Optional[str] = None) -> Passage:
+        """Waits at a barrier until all parties are there. Without that an error, whose `result` tells."""
+        options = recipes.barrier_options(parties, generation, ttl, timeout, token)
+        task = self._task()
+        code = self._carry_out(task, lib.task_arrive(task, c_string(name), options.at))
+        return recipes.result_of(code, passage_of(task.passage), text(task.text))
+
+    def latch_create(self, name: Union[str, bytes], arrivals: int, *, life: Optional[Duration] = None,
+                     timeout: Optional[Duration] = None) -> Tally:
+        return self._latch("redlock_latch_create", name, timeout, arrivals=arrivals, life=life)
+
+    def latch_arrive(self, name: Union[str, bytes], arrival: Optional[str] = None, *,
+                     id: Optional[str] = None, timeout: Optional[Duration] = None) -> Tally:
+        return self._latch("redlock_latch_arrive", name, timeout, arrival=arrival, id=id)
+
+    def latch_wait(self, name: Union[str, bytes], *, id: Optional[str] = None,
+                   timeout: Optional[Duration] = None) -> Tally:
+        return self._latch("redlock_latch_await", name, timeout, id=id)
+
+    def latch_count(self, name: Union[str, bytes], *, id: Optional[str] = None) -> Tally:
+        return self._latch("redlock_latch_count", name, None, id=id)
+
+    def _latch(self, call: str, name: Union[str, bytes], timeout: Optional[Duration], **more: Any) -> Tally:
+        options = recipes.latch_options(timeout, **more)
+        task = self._task()
+        code = self._carry_out(task, lib.task_latch(task, address(call), c_string(name), options.at))
+        return recipes.result_of(code, tally_of(task.tally), "")
+
+    def _task(self) -> Any:
+        made = lib.task_new(self._handle)
+        if not made:
+            raise MemoryError
+        return ffi.gc(made, lib.task_free)
+
+    @staticmethod
+    def _carry_out(task: Any, refused: int) -> int:
+        if refused:
+            raise error_of(refused)
+        _wait(task, lib.task_wait)
+        return task.code
+
+
+def _wait(handle: Any, function: Any) -> None:
+    """Signals come between two slices. If one raises, the call is ended, whoever keeps the traceback."""
+    try:
+        while not function(handle, _SLICE_MS if may_be_interrupted() else 60000):
+            pass
+    except BaseException:
+        ffi.release(handle)
+        raise
+
+
+def _end_held(kept: object, ears: Optional[_Ears], number: int, held: Any) -> None:
+    """The library may read what was kept until it has the handle back."""
+    lib.held_free(held)
+    if ears:
+        ears.forget(number)
+
+
+class _Ears:
+    """The thread that calls the callbacks of leases. Those run one after the other; a busy or blocked one
+    holds up no renewal."""
+
+    def __init__(self) -> None:
+        self._callbacks: dict[int, Callback] = {}
+        self._box = ffi.gc(lib.inbox_new(), lib.inbox_drop)
+        self._thread = threading.Thread(target=self._run, name="redlocks", daemon=True)
+        self._thread.start()
+
+    def listen(self, number: int, callback: Callback) -> Any:
+        self._callbacks[number] = callback
+        return self._box
+
+    def forget(self, number: int) -> None:
+        self._callbacks.pop(number, None)
+
+    def _run(self) -> None:
+        while letter := lib.inbox_take(self._box):
+            try:
+                event = event_of(letter.event)
+                callback = self._callbacks.get(letter.lease)
+            finally:
+                lib.letter_free(letter)
+            if callback:
+                _call(callback, event)
+
+    def close(self) -> None:
+        lib.inbox_close(self._box)
+        if self._thread is not threading.current_thread():
+            self._thread.join(_PATIENCE)
+
+
+def _call(callback: Callback, event: Any) -> None:
+    try:
+        callback(event)
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+
+
+@atexit.register
+def _close_all() -> None:
+    """Gives leases back when the interpreter ends."""
+    for client in list(_clients):
+        if not client._closed and client._pid == os.getpid():
+            left = client.close()
+            if left:
+                print(f"redlocks: {left} releases were not answered;",
+                      "the masters drop the names after the ttl", file=sys.stderr)

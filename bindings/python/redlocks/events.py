@@ -1,0 +1,108 @@
+"""Events of leases, and results of recipes."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Any, Callable
+
+from ._library import ffi, lib, text
+
+
+class EventKind(enum.IntEnum):
+    """The kinds of redlock/leases.h, without REDLOCK_."""
+    ACQUIRED = 0
+    NOT_ACQUIRED = 1
+    EXTENDED = 2
+    NOT_EXTENDED = 3
+    AT_RISK = 4
+    HEALTHY = 5
+    LOST = 6
+    RELEASED = 7
+    CHANGED = 8
+    NOT_CHANGED = 9
+    ANNOUNCED = 10
+    MOVED = 11
+    NOT_MOVED = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """As redlock_event: the validity left when it was made, in seconds; below 0 in `ends` if it is late."""
+    kind: int
+    code: int
+    text: str
+    valid_for: float
+    ends: float
+    fence: int
+    granted: int
+    quorum: int
+    masters: int
+    votes: str = ""
+
+
+def _vote(vote: Any) -> str:
+    line = f"{text(vote.node)} {text(lib.redlock_vote_name(vote.kind))}"
+    if vote.kind == lib.REDLOCK_VOTE_HELD:
+        return f"{line} by {text(vote.holder) or 'unknown'}, {vote.remaining_ms} ms left"
+    return f"{line}: {text(vote.text)}" if text(vote.text) else line
+
+
+def event_of(event: Any) -> Event:
+    kind = EventKind(event.kind) if event.kind <= EventKind.NOT_MOVED else event.kind
+    votes = "" if event.votes == ffi.NULL else "\n".join(_vote(event.votes[i]) for i in range(event.masters))
+    return Event(kind, event.code, text(event.text), event.valid_ms / 1000, event.ends_ms / 1000, event.fence,
+                 event.granted, event.quorum, event.masters, votes)
+
+
+Callback = Callable[[Event], object]
+
+
+@dataclasses.dataclass(frozen=True)
+class Leader:
+    """A leader as it is announced. `term` 0: nobody announces, or it is not known."""
+    term: int
+    value: bytes
+    said: int
+    masters: int
+    is_known: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Passage:
+    """A barrier was passed; or the `result` of an error, whose `token` arrives as the same party again."""
+    parties: int
+    arrived: int
+    others: int
+    answered: int
+    masters: int
+    token: str
+    undecided: bool
+    latest: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Tally:
+    """The state of a latch, as far as it is known; or the `result` of an error."""
+    open: bool
+    arrivals: int
+    arrived: int
+    id: str
+    arrival: str
+    answered: int
+    masters: int
+    undecided: bool
+
+
+def passage_of(told: Any) -> Passage:
+    return Passage(told.parties, told.arrived, told.others, told.answered, told.masters, text(told.token),
+                   told.undecided, told.latest)
+
+
+def tally_of(told: Any) -> Tally:
+    return Tally(told.open, told.arrivals, told.arrived, text(told.id), text(told.arrival), told.answered,
+                 told.masters, told.undecided)
+
+
+def leader_of(told: Any, value: bytes) -> Leader:
+    return Leader(told.term, value, told.said, told.masters, told.code == lib.REDLOCK_OK)

@@ -1,0 +1,268 @@
+"""redlocks.aio.Client: leases on a loop of asyncio."""
+
+import asyncio
+import gc
+import os
+import threading
+import unittest
+
+from places import DEADLINE, PATIENT, Case, becomes
+
+import redlocks
+from redlocks import FOREVER, Code, EventKind, aio
+
+
+async def code_of(kind, awaitable):
+    try:
+        await awaitable
+    except kind as error:
+        return error.code
+    raise AssertionError("nothing was raised")
+
+
+class Leases(Case):
+    def test_a_lock_for_a_step(self):
+        async def program(client):
+            async with client.lock(self.name, ttl=10, fence=True) as lease:
+                self.assertGreater(lease.valid_for, 1)
+                self.assertGreater(lease.fence, 0)
+                self.assertTrue(lease.token)
+                self.assertIsNone(await client.try_acquire(self.name))
+                await lease.extend(20)
+                self.assertGreater(lease.valid_for, 10)
+            self.assertFalse(lease.valid)
+            async with client.lock(self.name, wait=DEADLINE) as again:
+                self.assertNotEqual(again.token, lease.token)
+        self.run_on_loop(program)
+
+    def test_a_loss_cancels_the_block(self):
+        heard = []
+
+        async def program(client):
+            with self.assertRaises(redlocks.LostError) as raised:
+                async with client.lock(self.name, ttl=6, on_event=heard.append):
+                    self.take_away(self.name)
+                    await asyncio.sleep(DEADLINE)
+            self.assertEqual(raised.exception.code, Code.E_GONE)
+            self.assertEqual(asyncio.current_task().cancelling(), 0)
+            await asyncio.sleep(0)
+            self.assertEqual([event.kind for event in heard][-2:], [EventKind.LOST, EventKind.RELEASED])
+        self.run_on_loop(program)
+
+    async def lose_here(self, client, lease):
+        self.take_away(lease.names[0])
+        return await code_of(redlocks.LostError, lease.extend())
+
+    def test_a_loss_waits_for_no_one(self):
+        async def program(client):
+            lease = await client.acquire(self.name)
+            told = asyncio.create_task(lease.lost())
+            self.assertEqual(await self.lose_here(client, lease), Code.E_GONE)
+            self.assertEqual((await told).code, Code.E_GONE)
+            with self.assertRaises(redlocks.LostError):
+                lease.check()
+            self.assertEqual(await code_of(redlocks.LostError, lease.release()), Code.E_GONE)
+            other = await client.acquire(self.name, wait=DEADLINE)
+            told = asyncio.create_task(other.lost())
+            await other.release()
+            self.assertIsNone(await told)
+        self.run_on_loop(program)
+
+    def test_an_error_of_the_block_goes_before_a_loss(self):
+        async def program(client):
+            with self.assertRaises(KeyError):
+                async with client.lock(self.name) as lease:
+                    try:
+                        await self.lose_here(client, lease)
+                        await asyncio.sleep(DEADLINE)
+                    except asyncio.CancelledError:
+                        raise KeyError from None
+            with self.assertRaises(redlocks.LostError):
+                async with client.lock(self.name, wait=DEADLINE) as lease:
+                    await asyncio.shield(asyncio.ensure_future(self.lose_here(client, lease)))
+            await asyncio.sleep(0.01)  # no cancel is left over
+        with self.assertLogs("redlocks", "WARNING"):
+            self.run_on_loop(program)
+
+    def test_a_cancel_of_somebody_else_stays_one(self):
+        async def program(client):
+            async def work():
+                async with client.lock(self.name):
+                    await asyncio.sleep(DEADLINE)
+            task = asyncio.create_task(work())
+            while client.metrics().count("redlock_held 1\n") == 0:
+                await asyncio.sleep(0.001)
+            task.cancel()
+            self.assertTrue((await asyncio.gather(task, return_exceptions=True))[0].__class__
+                            is asyncio.CancelledError)
+            await (await client.acquire(self.name, wait=DEADLINE)).release()
+        self.run_on_loop(program)
+
+    def test_a_wait_that_is_cancelled_leaves_nothing(self):
+        async def program(client):
+            held = await client.acquire(self.name)
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.acquire(self.name, wait=FOREVER), 0.05)
+            await becomes(lambda: "redlock_waiting 0\n" in client.metrics())
+            await held.release()
+            await (await client.acquire(self.name, wait=DEADLINE)).release()
+        self.run_on_loop(program)
+
+    def test_waiters_take_turns(self):
+        counted = [0]
+
+        async def program(client):
+            async def count():
+                for _ in range(5):
+                    async with client.lock(self.name, wait=FOREVER):
+                        before = counted[0]
+                        await asyncio.sleep(0)
+                        counted[0] = before + 1
+            await asyncio.gather(*(count() for _ in range(8)))
+        self.run_on_loop(program)
+        self.assertEqual(counted, [40])
+
+    def test_readers_and_permits(self):
+        async def program(client):
+            async with aio.Client(self.nodes, **PATIENT) as other:
+                one = await client.acquire(self.name, shared=True)
+                two = await other.acquire(self.name, shared=True, wait=DEADLINE)
+                self.assertEqual(one.exclusive_for, 0)
+                self.assertEqual(await code_of(redlocks.HeldError, one.upgrade()), Code.E_HELD)
+                await two.release()
+                while not one.exclusive_for:
+                    await asyncio.gather(one.upgrade(), return_exceptions=True)
+                await one.downgrade()
+                self.assertEqual(one.exclusive_for, 0)
+                await one.release()
+                pool = self.name + "-pool"
+                permits = [await each.acquire(pool, permits=2) for each in (client, other)]
+                self.assertEqual(sorted(permit.slot for permit in permits), [0, 1])
+                for permit in permits:
+                    await permit.release()
+        self.run_on_loop(program)
+
+
+class Ends(Case):
+    def test_what_is_used_after_its_end(self):
+        async def program(client):
+            lease, other = await client.acquire(self.name), await client.acquire(self.name + "2", fence=True)
+            await lease.release()
+            fence = other.fence
+            for call in (lease.release, lease.extend, lease.upgrade):
+                self.assertEqual(await code_of(redlocks.MisuseError, call()), Code.E_STATE)
+            self.assertEqual([await client.close(DEADLINE), await client.close()], [0, 0])
+            self.assertEqual((other.valid, other.valid_for, other.fence), (False, 0, fence))
+            for call in (other.release(), other.extend(), client.acquire(self.name),
+                         client.arrive(self.name, 1), client.latch_count(self.name)):
+                self.assertEqual(await code_of(redlocks.EndedError, call), Code.E_CLOSED)
+        self.run_on_loop(program)
+
+    def test_a_close_ends_a_wait(self):
+        async def program(client):
+            async with aio.Client(self.nodes, **PATIENT) as ours:
+                held = await client.acquire(self.name)
+                waits = [asyncio.create_task(ours.acquire(self.name, wait=FOREVER)),
+                         asyncio.create_task(ours.arrive(self.name, 2))]
+                await becomes(lambda: "redlock_waiting 1\n" in ours.metrics())
+                await ours.close()
+                for error in await asyncio.gather(*waits, return_exceptions=True):
+                    self.assertEqual(error.code, Code.E_CLOSED)
+                await held.release()
+        self.run_on_loop(program)
+
+    def test_another_thread_is_refused(self):
+        async def program(client):
+            lease, said = await client.acquire(self.name), []
+
+            def use():
+                said.append(lease.valid_for)
+                try:
+                    client.metrics()
+                except redlocks.MisuseError as error:
+                    said.append(error.code)
+            thread = threading.Thread(target=use)
+            thread.start()
+            thread.join(DEADLINE)
+            self.assertEqual(said, [0, Code.E_STATE])
+            self.assertTrue(lease.valid)
+            await lease.release()
+        self.run_on_loop(program)
+
+    def test_a_lease_that_is_forgotten_is_given_back_with_a_warning(self):
+        async def program(client):
+            lease = await client.acquire(self.name)
+            with self.assertWarnsRegex(ResourceWarning, self.name):
+                del lease
+                gc.collect()
+            await (await client.acquire(self.name, wait=DEADLINE)).release()
+        self.run_on_loop(program)
+
+    def test_a_callback_that_raises_is_the_loops(self):
+        said = []
+
+        async def program(client):
+            loop = asyncio.get_running_loop()
+            loop.set_exception_handler(lambda _, what: said.append(what["exception"]))
+
+            def raises(event):
+                raise ZeroDivisionError
+            async with client.lock(self.name, on_event=raises):
+                await asyncio.sleep(0)
+        self.run_on_loop(program)
+        self.assertEqual([type(error) for error in said], [ZeroDivisionError] * 2)
+
+    def test_a_fork(self):
+        async def program(client):
+            lease = await client.acquire(self.name)
+            child = os.fork()
+            if not child:
+                status = 1
+                try:
+                    assert not lease.valid
+                    for call in (client.metrics, lambda: client._use()):
+                        self.code_of(redlocks.ForkedError, call)
+                    del lease
+                    gc.collect()
+                    status = 0
+                finally:
+                    os._exit(status)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+            self.assertTrue(lease.valid)
+            await lease.release()
+        self.run_on_loop(program)
+
+
+class Recipes(Case):
+    def test_a_leader(self):
+        async def program(client):
+            seen = []
+
+            async def look():
+                async for leader in client.observe(self.name):
+                    seen.append((leader.term, leader.value))
+            watch = asyncio.create_task(look())
+            await becomes(lambda: seen == [(0, b"")])
+            async with await client.lead(self.name, "blue") as lease:
+                await lease.announce(b"green")
+                await becomes(lambda: seen[-1] == (lease.fence, b"green"))
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+        self.run_on_loop(program)
+
+    def test_a_barrier_and_a_latch(self):
+        async def program(client):
+            passed = await asyncio.gather(*(client.arrive(self.name, 3) for _ in range(3)))
+            self.assertEqual([passage.arrived for passage in passed], [3, 3, 3])
+            alone = client.arrive(self.name, 2, 1, timeout=0.05)
+            self.assertEqual(await code_of(redlocks.ContendedError, alone), Code.E_NOT_PASSED)
+            await client.latch_create(self.name, 1)
+            wait = asyncio.create_task(client.latch_wait(self.name))
+            self.assertEqual((await client.latch_arrive(self.name, "one")).arrival, "one")
+            self.assertTrue((await wait).open)
+            self.assertTrue((await client.latch_count(self.name)).open)
+        self.run_on_loop(program)
+
+
+if __name__ == "__main__":
+    unittest.main()
