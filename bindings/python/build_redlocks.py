@@ -21,6 +21,7 @@ extern "Python" void on_lease_event(redlock_lease *, const redlock_event *, void
 extern "Python" void on_passage_here(redlock_barrier *, const redlock_barrier_result *, void *);
 extern "Python" void on_tally_here(redlock_latch *, const redlock_latch_result *, void *);
 extern "Python" void on_leader(redlock_observer *, const redlock_leader *, void *);
+extern "Python" void on_ready(redlock *, redlock_code, const char *, void *);
 extern "Python" void on_closed(redlock *, unsigned, void *);
 """
 

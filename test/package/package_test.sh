@@ -2,11 +2,11 @@
 # An installed redlock, as its users build on it.
 #
 #   package_test.sh install|pkgconfig|testing|cmake|descriptor|headers|symbols|command|manual|completions|
-#                   documents|debian
+#                   documents|debian|python
 #
 # `install` puts the build BUILD into the folder STAGE; the others look only there. Environment:
 # BUILD, STAGE, LIBDIR, INCLUDEDIR, MANDIR and DATADIR (below the prefix), CC, CMAKE, FLAGS (for compiler and
-# linker).
+# linker), PYTHON.
 set -euo pipefail
 export LC_ALL=C
 shopt -s extglob
@@ -210,6 +210,32 @@ test_debian() {
         die "debian/libredlock0.symbols (<) is not what is exported (>)"
     each_file_has_a_package
     what_is_named_is_there
+}
+
+# The source distribution for Python builds on what is installed, and has the tests of the page.
+test_python() {
+    local version name folder=$STAGE/python
+    "$PYTHON" -c 'import cffi, setuptools' || { echo "no cffi or setuptools for $PYTHON"; exit 77; }
+    rm -rf -- "$folder"
+    mkdir -- "$folder"
+    cp -R -- "$here/../../bindings/python" "$folder/source"
+    version=$(pc --modversion) name=redlock-quorum-$version
+    set_up source sdist --dist-dir ..
+    tar -x -C "$folder" -f "$folder/$name.tar.gz"
+    set_up "$name" build --build-lib ../built
+    export PYTHONPATH=$folder/built REDLOCK_TESTING_LIBRARY=$root/$LIBDIR/libredlock-testing.so
+    [[ -e $folder/built/redlocks/py.typed ]] || die 'without its types'
+    with_library "$PYTHON" "$folder/$name/examples/test_worker.py"
+    export REDLOCK_NODES=memory://5
+    ! with_library "$PYTHON" -c 'import redlocks; redlocks.Client()' 2>"$folder/said" ||
+        die 'it has masters inside the process'
+    grep 'Misuse.*libredlock-testing' "$folder/said" >/dev/null || die "no word of it: $(<"$folder/said")"
+}
+
+# set_up FOLDER WORDS...
+set_up() {
+    (cd -- "$folder/$1" && PKG_CONFIG_PATH=$root/$LIBDIR/pkgconfig "$PYTHON" setup.py "${@:2}") \
+        >"$folder/said" 2>&1 || die "$(<"$folder/said")"
 }
 
 exported_with_versions() {

@@ -67,6 +67,7 @@ class Case(unittest.TestCase):
         """A coroutine function, which gets a client of the loop."""
         async def main():
             async with aio.Client(self.nodes, **PATIENT) as client:
+                await client.ready(DEADLINE)
                 return await asyncio.wait_for(program(client), 2 * DEADLINE)
         return asyncio.run(main())
 

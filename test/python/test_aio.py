@@ -125,6 +125,7 @@ class Leases(Case):
     def test_readers_and_permits(self):
         async def program(client):
             async with aio.Client(self.nodes, **PATIENT) as other:
+                await other.ready(DEADLINE)
                 one = await client.acquire(self.name, shared=True)
                 two = await other.acquire(self.name, shared=True, wait=DEADLINE)
                 self.assertEqual(one.exclusive_for, 0)
@@ -144,6 +145,16 @@ class Leases(Case):
 
 
 class Ends(Case):
+    def test_masters_that_are_not_there(self):
+        async def program():
+            async with aio.Client("127.0.0.1:1, 127.0.0.1:2, 127.0.0.1:3") as client:
+                self.assertEqual(await code_of(redlocks.UnavailableError, client.ready()), Code.E_UNAVAILABLE)
+                with self.assertRaises(redlocks.UnavailableError) as raised:
+                    await client.acquire(self.name)
+                self.assertIn("127.0.0.1:1", raised.exception.votes)
+        asyncio.run(program())
+        self.assertRaises(RuntimeError, aio.Client, self.nodes)
+
     def test_what_is_used_after_its_end(self):
         async def program(client):
             lease, other = await client.acquire(self.name), await client.acquire(self.name + "2", fence=True)

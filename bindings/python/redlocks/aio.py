@@ -72,6 +72,11 @@ def on_leader(observer: Any, told: Any, data: Any) -> None:
 
 
 @extern
+def on_ready(client: Any, code: int, said: Any, data: Any) -> None:
+    _hear(data, code, text(said))
+
+
+@extern
 def on_closed(client: Any, left: int, data: Any) -> None:
     _hear(data, left)
 
@@ -299,9 +304,10 @@ class Client:
     def __init__(self, nodes: Optional[str] = None, **options: Unpack[Options]) -> None:
         self._handle: Any = None
         self._loop = asyncio.get_running_loop()
-        self._closing, self._closes = _Answer(self._loop), False
+        self._ready, self._closing, self._closes = _Answer(self._loop), _Answer(self._loop), False
         self._thread, self._pid = threading.get_ident(), os.getpid()
         asked = client_options(nodes, dict(options))
+        asked.at.on_ready, asked.at.data = lib.on_ready, _register(self._ready)
         handle, why = ffi.new("redlock **"), ffi.new("char[512]")
         code = lib.redlock_open(handle, ffi.NULL, asked.at, why, len(why))
         if code:
@@ -344,6 +350,16 @@ class Client:
             function(handle)
 
     # ---- the client ----
+
+    async def ready(self, timeout: Duration = 10) -> None:
+        """Waits until each master was reached or tried in vain, once. UnavailableError: no quorum can vote."""
+        self._use()
+        try:
+            code, said = await asyncio.wait_for(asyncio.shield(self._ready.future), ms(timeout) / 1000)
+        except asyncio.TimeoutError:
+            raise error_of(Code.E_UNAVAILABLE, "not each master was reached or tried in time") from None
+        if code:
+            raise error_of(code, said)
 
     def metrics(self) -> str:
         """OpenMetrics text."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from ._library import ffi, lib, text
 
@@ -26,9 +25,12 @@ class EventKind(enum.IntEnum):
     NOT_MOVED = 12
 
 
-@dataclasses.dataclass(frozen=True)
-class Event:
-    """As redlock_event: the validity left when it was made, in seconds; below 0 in `ends` if it is late."""
+_KINDS: dict[int, int] = {int(kind): kind for kind in EventKind}
+
+
+class Event(NamedTuple):
+    """As redlock_event: the validity left when it was made, in seconds; below 0 in `ends` if it is late. On a
+    loop `votes` has a line for each master, if something is wrong."""
     kind: int
     code: int
     text: str
@@ -49,8 +51,10 @@ def _vote(vote: Any) -> str:
 
 
 def event_of(event: Any) -> Event:
-    kind = EventKind(event.kind) if event.kind <= EventKind.NOT_MOVED else event.kind
-    votes = "" if event.votes == ffi.NULL else "\n".join(_vote(event.votes[i]) for i in range(event.masters))
+    kind = _KINDS.get(event.kind, event.kind)
+    votes = ""
+    if (event.code or kind == EventKind.AT_RISK) and event.votes != ffi.NULL:
+        votes = "\n".join(_vote(event.votes[i]) for i in range(event.masters))
     return Event(kind, event.code, text(event.text), event.valid_ms / 1000, event.ends_ms / 1000, event.fence,
                  event.granted, event.quorum, event.masters, votes)
 
@@ -58,8 +62,7 @@ def event_of(event: Any) -> Event:
 Callback = Callable[[Event], object]
 
 
-@dataclasses.dataclass(frozen=True)
-class Leader:
+class Leader(NamedTuple):
     """A leader as it is announced. `term` 0: nobody announces, or it is not known."""
     term: int
     value: bytes
@@ -68,8 +71,7 @@ class Leader:
     is_known: bool = True
 
 
-@dataclasses.dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A barrier was passed; or the `result` of an error, whose `token` arrives as the same party again."""
     parties: int
     arrived: int
@@ -81,8 +83,7 @@ class Passage:
     latest: int
 
 
-@dataclasses.dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """The state of a latch, as far as it is known; or the `result` of an error."""
     open: bool
     arrivals: int
