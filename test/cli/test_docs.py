@@ -11,7 +11,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("doc/*.md"), *ROOT.glob("doc/
 # Words that may precede it in a line of shell, of cron or of a unit.
 BEFORE = re.compile(r"|<?\(|&&|;|then|until|if|exec|root|\w+=.*")
 END = {"|", "&&", ";", ")", "<", ">", ">>", "&"}
-FOLDERS = "bench|cluster-scripts|cmake|completions|deploy|doc|examples|include|lib|test|tools"
+FOLDERS = "bench|bindings|cluster-scripts|cmake|completions|deploy|doc|examples|include|lib|test|tools"
 FILE = re.compile(rf"(?<![\w./-])(?:{FOLDERS})/[\w./-]*[\w/](?![\w*<{{$-])")
 # In CONTRIBUTING.md: how a file would be named.
 WOULD_BE = re.compile(r".*NAME.*|lib/wire/scripts/check\.lua")

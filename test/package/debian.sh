@@ -152,9 +152,16 @@ compile() {
     in_tree user sh -c "cd /tmp && $line -o example && ldd example" | grep redlock
 }
 
+# The five tests of the page, with the libredlock-testing of libredlock-dev.
+lock_in_python() {
+    cp -- "$work/build/src"/python3-redlocks_*.deb "$work/user/debs/python3-redlocks.deb"
+    apt_in user install /debs/python3-redlocks.deb
+    in_tree user python3 /usr/share/doc/python3-redlocks/examples/test_worker.py
+}
+
 # The copies that man keeps of the pages that it has shown are man's.
 leave() {
-    apt_in user purge redlock libredlock-dev libredlock0
+    apt_in user purge redlock libredlock-dev libredlock0 python3-redlocks
     ! (cd "$work/user" && find . -xdev -name '*redlock*' |
         grep -v -E '^\./(debs|tmp|proc|var/cache/man|var/cache/apt)/') ||
         die 'this was left behind'
@@ -199,5 +206,7 @@ step 'the demo, with the installed command'
 show_demo
 step 'a program that uses the library'
 compile
+step 'a lock in Python'
+lock_in_python
 step 'uninstalled'
 leave

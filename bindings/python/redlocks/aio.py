@@ -352,7 +352,7 @@ class Client:
     # ---- the client ----
 
     async def ready(self, timeout: Duration = 10) -> None:
-        """Waits until each master was reached or tried in vain, once. UnavailableError: no quorum can vote."""
+        """Waits until each master was reached or tried in vain, once. UnavailableError: no quorum."""
         self._use()
         try:
             code, said = await asyncio.wait_for(asyncio.shield(self._ready.future), ms(timeout) / 1000)
