@@ -5,6 +5,7 @@ import gc
 import os
 import threading
 import unittest
+import unittest.mock
 
 from places import DEADLINE, PATIENT, Case, becomes
 
@@ -101,8 +102,11 @@ class Leases(Case):
     def test_a_wait_that_is_cancelled_leaves_nothing(self):
         async def program(client):
             held = await client.acquire(self.name)
-            with self.assertRaises(asyncio.TimeoutError):
+            try:
                 await asyncio.wait_for(client.acquire(self.name, wait=FOREVER), 0.05)
+            except asyncio.TimeoutError as error:
+                kept = error
+            self.assertTrue(kept.__traceback__)
             await becomes(lambda: "redlock_waiting 0\n" in client.metrics())
             await held.release()
             await (await client.acquire(self.name, wait=DEADLINE)).release()
@@ -223,6 +227,12 @@ class Ends(Case):
         self.run_on_loop(program)
         self.assertEqual([type(error) for error in said], [ZeroDivisionError] * 2)
 
+    def test_ctrl_c_in_a_callback_of_the_library(self):
+        async def program(client):
+            await client.acquire(self.name)
+        with unittest.mock.patch("redlocks.aio.event_of", side_effect=KeyboardInterrupt):
+            self.assertRaises(KeyboardInterrupt, self.run_on_loop, program)
+
     def test_a_fork(self):
         async def program(client):
             lease = await client.acquire(self.name)
@@ -266,6 +276,10 @@ class Recipes(Case):
             passed = await asyncio.gather(*(client.arrive(self.name, 3) for _ in range(3)))
             self.assertEqual([passage.arrived for passage in passed], [3, 3, 3])
             alone = client.arrive(self.name, 2, 1, timeout=0.05)
+            self.assertEqual(await code_of(redlocks.ContendedError, alone), Code.E_NOT_PASSED)
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.arrive(self.name, 2, 2), 0.05)
+            alone = client.arrive(self.name, 2, 2, timeout=0.05)  # the other one has left
             self.assertEqual(await code_of(redlocks.ContendedError, alone), Code.E_NOT_PASSED)
             await client.latch_create(self.name, 1)
             wait = asyncio.create_task(client.latch_wait(self.name))

@@ -42,9 +42,8 @@ ffi: Any = _Part()
 lib: Any = _Part()
 
 
-def _keep(kind: type, error: BaseException, trace: object) -> bool:
+def _keep(kind: type, error: BaseException, trace: object) -> None:
     _raised.append(error)
-    return True
 
 
 def _define(function: Callable[..., None]) -> None:

@@ -18,19 +18,15 @@ import threading
 import time
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, AsyncIterator, Optional, Union
+from typing import Any, AsyncIterator, Optional, Self, Union, Unpack
 
 from . import recipes
 from ._library import extern, ffi, lib, raise_kept, text
 from .errors import Code, Error, HeldError, LostError, error_of
 from .events import (Callback, Event, EventKind, Leader, Passage, Tally, event_of, leader_of, passage_of,
                      tally_of)
-from .terms import Duration, Name, Names, c_string, client_options, lease_options, ms, string
-
-if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
-
-    from .terms import Options, Terms
+from .terms import (Duration, Name, Names, Options, Terms, c_string, client_options, lease_options, ms,
+                    string)
 
 _PATIENCE = 1.0
 _numbers = itertools.count(1)
@@ -96,7 +92,7 @@ class _Answer:
 
 
 # Which events answer which call.
-_ANSWERS = {
+_ANSWERS: dict[int, str] = {
     EventKind.ACQUIRED: "acquire", EventKind.NOT_ACQUIRED: "acquire", EventKind.EXTENDED: "extend",
     EventKind.NOT_EXTENDED: "extend", EventKind.CHANGED: "change", EventKind.NOT_CHANGED: "change",
     EventKind.ANNOUNCED: "announce", EventKind.RELEASED: "release",

@@ -12,18 +12,14 @@ import time
 import warnings
 import weakref
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Self, Union, Unpack
 
 from . import recipes
 from ._library import address, ffi, lib, text
 from .errors import Code, Error, HeldError, LostError, error_of
 from .events import Callback, Leader, Passage, Tally, event_of, passage_of, tally_of
-from .terms import FOREVER, Duration, Name, Names, c_string, client_options, lease_options, ms, string
-
-if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
-
-    from .terms import Options, Terms
+from .terms import (FOREVER, Duration, Name, Names, Options, Terms, c_string, client_options, lease_options,
+                    ms, string)
 
 _clients: weakref.WeakSet[Client] = weakref.WeakSet()
 _numbers = itertools.count(1)

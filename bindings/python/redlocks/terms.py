@@ -159,7 +159,8 @@ def lease_options(terms: dict[str, Any]) -> Struct:
 def client_options(nodes: Optional[str], given: dict[str, Any]) -> Struct:
     _unknown(given, {**_TIMES, **dict.fromkeys(_TEXTS), "drift_factor": 0, "spare": 0, "trust_restarts": 0})
     options = Struct("redlock_options")
-    for name, value in {"nodes": nodes, **given}.items():
+    named: dict[str, Any] = {"nodes": nodes, **given}
+    for name, value in named.items():
         if name in _TEXTS:
             options.set_text(name, value)
         elif name in _TIMES:

@@ -1,0 +1,58 @@
+"""redlocks.testing: virtual time, to the millisecond."""
+
+import asyncio
+import unittest
+
+from redlocks import LostError, MisuseError, testing
+from redlocks.aio import Client
+
+import redlocks
+
+
+class Virtual(unittest.TestCase):
+    def lost_at(self, **terms):
+        """The time from ACQUIRED to LOST, and the validity left, in ms, where no master answers."""
+        heard = []
+
+        async def program():
+            async with Client("memory://5", max_ttl=60) as client:
+                try:
+                    async with client.lock("report", on_event=lambda event: heard.append(event), **terms):
+                        for master in range(5):
+                            testing.hang(master)
+                        await asyncio.sleep(100)
+                except LostError:
+                    return testing.now()
+        now = testing.run(program())
+        lost = next(event for event in heard if event.kind == redlocks.EventKind.LOST)
+        return round(1000 * now), round(1000 * lost.valid_for)
+
+    def test_lost_comes_at_the_millisecond(self):
+        """The validity is the ttl, less 1 % and 2 ms; the margin is ttl/20, from 10 ms to ttl/4."""
+        for terms, margin in (({"ttl": 10}, 500), ({"ttl": 1}, 50), ({"ttl": 0.1}, 10), ({"ttl": 60}, 3000),
+                              ({"ttl": 10, "margin": 0}, 0), ({"ttl": 10, "margin": 2.5}, 2500)):
+            with self.subTest(terms):
+                ttl = round(terms["ttl"] * 1000)
+                self.assertEqual(self.lost_at(**terms), (ttl - ttl // 100 - 2 - margin, margin))
+
+    def test_a_sleep_ends_at_its_millisecond(self):
+        async def program():
+            for duration in (0.001, 0.25, 7):
+                began = testing.now()
+                await asyncio.sleep(duration)
+                self.assertAlmostEqual(testing.now() - began, duration)
+        testing.run(program())
+
+    def test_what_is_refused(self):
+        testing.begin(virtual=True)
+        self.assertRaises(MisuseError, redlocks.Client, "memory://5")
+        self.assertRaises(MisuseError, testing.kill, 99)
+        self.assertRaises(MisuseError, testing.give, "nobody has it")
+
+        async def never():
+            await asyncio.get_running_loop().create_future()
+        self.assertRaisesRegex(RuntimeError, "nothing has happened", testing.run, never())
+
+
+if __name__ == "__main__":
+    unittest.main()
