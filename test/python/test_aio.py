@@ -126,6 +126,24 @@ class Leases(Case):
         self.run_on_loop(program)
         self.assertEqual(counted, [40])
 
+    def test_tasks_share_a_lock(self):
+        async def program(client):
+            lock, seen, first_is_out = client.lock(self.name, permits=2), [], asyncio.Event()
+
+            async def second():
+                async with lock as lease:
+                    seen.append(lease)
+                    await first_is_out.wait()
+                    seen.append(lease.valid)
+            async with lock as first:
+                task = asyncio.create_task(second())
+                await becomes(lambda: seen)
+            self.assertFalse(first.valid)
+            first_is_out.set()
+            await task
+            self.assertEqual((seen[1], seen[0].valid), (True, False))
+        self.run_on_loop(program)
+
     def test_readers_and_permits(self):
         async def program(client):
             async with aio.Client(self.nodes, **PATIENT) as other:

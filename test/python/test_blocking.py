@@ -167,6 +167,25 @@ class Threads(Case):
             thread.join(DEADLINE)
         self.assertEqual(counted, [80])
 
+    def test_threads_share_a_lock(self):
+        lock, first_is_out = self.open().lock(self.name, permits=2), threading.Event()
+        with lock as first:
+            def second():
+                with lock as lease:
+                    seen.append(lease)
+                    entered.set()
+                    first_is_out.wait(DEADLINE)
+                    seen.append(lease.valid)
+            seen, entered = [], threading.Event()
+            thread = threading.Thread(target=second)
+            thread.start()
+            entered.wait(DEADLINE)
+        self.assertFalse(first.valid)
+        first_is_out.set()
+        thread.join(DEADLINE)
+        self.assertTrue(seen[1])
+        self.assertFalse(seen[0].valid)
+
     def test_others_run_while_one_waits(self):
         client, steps = self.open(), []
         held = client.acquire(self.name, ttl=10)

@@ -277,21 +277,26 @@ class Lease:
 
 
 class Lock:
-    """Names and terms: each `async with lock as lease:` acquires, and gives back."""
+    """Names and terms: each `async with lock as lease:` acquires, and gives back. Tasks may share it."""
 
     def __init__(self, client: Client, names: tuple[Name, ...], terms: dict[str, Any]) -> None:
         self._client, self._names, self._terms = client, names, terms
-        self._leases: list[Lease] = []
+        self._entered: dict[Any, list[Lease]] = {}
 
     async def acquire(self) -> Lease:
         return await self._client.acquire(*self._names, **self._terms)
 
     async def __aenter__(self) -> Lease:
-        self._leases.append(await (await self.acquire()).__aenter__())
-        return self._leases[-1]
+        lease = await (await self.acquire()).__aenter__()
+        self._entered.setdefault(asyncio.current_task(), []).append(lease)
+        return lease
 
     async def __aexit__(self, *error: Any) -> None:
-        await self._leases.pop().__aexit__(*error)
+        task = asyncio.current_task()
+        lease = self._entered[task].pop()
+        if not self._entered[task]:
+            del self._entered[task]
+        await lease.__aexit__(*error)
 
 
 class Client:

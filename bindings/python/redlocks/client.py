@@ -140,21 +140,22 @@ class Lease:
 
 
 class Lock:
-    """Names and terms: each `with lock as lease:` acquires, and gives back."""
+    """Names and terms: each `with lock as lease:` acquires, and gives back. Threads may share it."""
 
     def __init__(self, client: Client, names: tuple[Name, ...], terms: dict[str, Any]) -> None:
         self._client, self._names, self._terms = client, names, terms
-        self._leases: list[Lease] = []
+        self._entered = threading.local()
 
     def acquire(self) -> Lease:
         return self._client.acquire(*self._names, **self._terms)
 
     def __enter__(self) -> Lease:
-        self._leases.append(self.acquire())
-        return self._leases[-1]
+        lease = self.acquire()
+        self._entered.leases = [*getattr(self._entered, "leases", ()), lease]
+        return lease
 
     def __exit__(self, *error: Any) -> None:
-        self._leases.pop().__exit__(*error)
+        self._entered.leases.pop().__exit__(*error)
 
 
 class Client:
@@ -194,9 +195,10 @@ class Client:
 
     def close(self, patience: Duration = _PATIENCE) -> int:
         """Gives all leases back, and waits for the masters. Returns the number of releases still owed."""
-        self._closed = True
-        left = lib.redlock_sync_close(self._handle, ms(patience))
-        ears, self._ears = self._ears, None
+        waits = ms(patience)
+        with self._beginning:
+            self._closed, ears, self._ears = True, self._ears, None
+        left: int = lib.redlock_sync_close(self._handle, waits)
         if ears and self._pid == os.getpid():
             ears.close()
         return left

@@ -17,7 +17,7 @@ import os
 import selectors
 from typing import Any, Coroutine, Optional, TypeVar, Union
 
-from ._library import is_loaded
+from ._library import is_loaded, raise_kept
 from .aio import drop_clients
 from .errors import error_of
 from .terms import Duration, ms
@@ -49,6 +49,7 @@ _library.redlock_testing_now_ms.restype = ctypes.c_int64
 
 def _call(name: str, *arguments: Any) -> None:
     code = getattr(_library, f"redlock_testing_{name}")(*arguments)
+    raise_kept()
     if code:
         raise error_of(code, _library.redlock_testing_why().decode())
 
@@ -126,6 +127,7 @@ class _Selector(selectors.SelectSelector):
         go_on, ready = _library.redlock_testing_advance, self.loop.ready()
         while left > 0 and not ready and not go_on(1):
             left -= 1
+        raise_kept()
         if timeout is None and not ready:
             raise RuntimeError(f"nothing has happened for {_AGES_MS // 1000} s of virtual time")
         return super().select(0)
