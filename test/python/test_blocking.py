@@ -133,6 +133,11 @@ class Leases(Case):
         for ttl in (-1, 0.0001, float("nan"), 1e300):
             self.assertRaises(ValueError, ours.acquire, self.name, ttl=ttl)
         self.assertRaises(TypeError, ours.acquire, 5)
+        self.assertRaises(TypeError, ours.acquire, self.name, on_event=5)
+        with ours.lock(self.name + "2", fence=True) as lease:
+            self.assertRaises(TypeError, lease.announce, None)
+            self.assertRaises(TypeError, lease.extend, "1")
+            self.assertEqual(self.code_of(redlocks.MisuseError, lease.extend, 9999), Code.E_TTL)
         self.assertRaises(TypeError, redlocks.Client, self.nodes, no_such=1)
         self.assertEqual(self.code_of(redlocks.MisuseError, redlocks.Client, "a\0b"), Code.E_ARGUMENT)
 
@@ -268,7 +273,7 @@ class Ends(Case):
         self.assertFalse(lease.valid)
         for call in (lambda: ours.acquire(self.name), ours.ready, ours.metrics, lease.release,
                      lambda: ours.arrive(self.name, 1), lambda: ours.latch_count(self.name),
-                     lambda: ours.leader(self.name), lambda: ours.acquire(self.name, on_event=print)):
+                     lambda: ours.leader(self.name), lambda: ours.acquire(self.name, on_event=id)):
             self.assertEqual(self.code_of(redlocks.EndedError, call), Code.E_CLOSED)
         self.open().acquire(self.name).release()
 
@@ -279,7 +284,7 @@ class Ends(Case):
 
     def test_a_lease_that_is_forgotten_is_given_back_with_a_warning(self):
         ours = self.open()
-        lease = ours.acquire(self.name, ttl=20, on_event=print)
+        lease = ours.acquire(self.name, ttl=20, on_event=id)
         with self.assertWarnsRegex(ResourceWarning, self.name):
             del lease
             gc.collect()
@@ -289,7 +294,7 @@ class Ends(Case):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
             before = threading.active_count()
-            kept = redlocks.Client(self.nodes).acquire(self.name, ttl=20, on_event=print)
+            kept = redlocks.Client(self.nodes).acquire(self.name, ttl=20, on_event=id)
             self.assertTrue(kept.valid)
             del kept
             gc.collect()
@@ -329,7 +334,7 @@ class Ends(Case):
 
     def test_a_fork(self):
         ours = self.open()
-        with ours.lock(self.name, ttl=20, on_event=print) as lease:
+        with ours.lock(self.name, ttl=20, on_event=id) as lease:
             child = os.fork()
             if not child:
                 try:

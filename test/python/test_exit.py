@@ -92,6 +92,20 @@ asyncio.run(main())
         self.assertIn("KeyboardInterrupt", err)
         self.is_free("ctrl-c")
 
+    def test_a_loop_of_another_thread_has_ended(self):
+        _, err = self.says("""
+import threading
+async def main():
+    global c, lease
+    c = redlocks.aio.Client(nodes)
+    lease = await c.acquire('thread', ttl=1)
+thread = threading.Thread(target=lambda: asyncio.run(main()))
+thread.start()
+thread.join()
+""")
+        self.assertEqual(err, "redlocks: a client was not closed; "
+                              "the masters drop its leases after the ttl\n")
+
     @unittest.skipIf(DOUBLE, "a forked child has masters of its own")
     def test_a_child_of_multiprocessing_has_a_client_of_its_own(self):
         out, err = self.says("""

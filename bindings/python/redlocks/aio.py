@@ -23,8 +23,8 @@ from typing import Any, AsyncIterator, Optional, Self, Union, Unpack
 from . import recipes
 from ._library import extern, ffi, lib, raise_kept, text
 from .errors import Code, Error, HeldError, LostError, error_of
-from .events import (Callback, Event, EventKind, Leader, Passage, Tally, event_of, leader_of, passage_of,
-                     tally_of)
+from .events import (Callback, Event, EventKind, Leader, Passage, Tally, callback_of, event_of, leader_of,
+                     passage_of, tally_of)
 from .terms import (Duration, Name, Names, Options, Terms, c_string, client_options, lease_options, ms,
                     string)
 
@@ -409,7 +409,7 @@ class Client:
                       **terms: Unpack[Terms]) -> Lease:
         """Raises HeldError if another holder has a name, after `wait`; UnavailableError without a quorum."""
         handle, asked, called = self._use(), lease_options(dict(terms)), Names(names)
-        lease, place = Lease(self, names, on_event), ffi.new("redlock_lease **")
+        lease, place = Lease(self, names, callback_of(on_event)), ffi.new("redlock_lease **")
         answer = lease._answers["acquire"] = _Answer(self._loop)
         data = _register(lease)
         self._check(lib.redlock_acquire_names(handle, place, called.at, called.count, asked.at,

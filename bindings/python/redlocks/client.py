@@ -17,7 +17,7 @@ from typing import Any, Optional, Self, Union, Unpack
 from . import recipes
 from ._library import address, ffi, lib, text
 from .errors import Code, Error, HeldError, LostError, error_of
-from .events import Callback, Leader, Passage, Tally, event_of, passage_of, tally_of
+from .events import Callback, Leader, Passage, Tally, callback_of, event_of, passage_of, tally_of
 from .terms import (FOREVER, Duration, Name, Names, Options, Terms, c_string, client_options, lease_options,
                     ms, string)
 
@@ -223,7 +223,7 @@ class Client:
         """Raises HeldError if another holder has a name, after `wait`; UnavailableError without a quorum."""
         asked, called = lease_options(dict(terms)), Names(names)
         number = next(_numbers)
-        box = self._listen(number, on_event) if on_event else ffi.NULL
+        box = self._listen(number, on_event) if callback_of(on_event) else ffi.NULL
         made = lib.held_new(self._handle, box, number)
         if not made:
             raise MemoryError

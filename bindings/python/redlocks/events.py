@@ -62,6 +62,12 @@ def event_of(event: Any) -> Event:
 Callback = Callable[[Event], object]
 
 
+def callback_of(on_event: Any) -> Any:
+    if on_event is not None and not callable(on_event):
+        raise TypeError(f"on_event cannot be called: {on_event!r}")
+    return on_event
+
+
 class Leader(NamedTuple):
     """A leader as it is announced. `term` 0: nobody announces, or it is not known."""
     term: int
