@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pairs of acquire and release of names that nobody else wants, beside other locks of Python.
 
-    REDLOCK_NODES=redis://... bench/python_locks.py [ROUNDS]
+    REDLOCK_NODES=redis://... PYTHONPATH=build/python /usr/bin/python3 bench/python_locks.py [ROUNDS]
 
 A round takes a second of each entrant, by turns. It prints medians, with half the distance of the quartiles.
 Entrants that are not installed are left out: redis (one server, the first), redlock (redlock-py), pottery."""

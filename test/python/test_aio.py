@@ -285,6 +285,12 @@ class Recipes(Case):
             async with await client.lead(self.name, "blue") as lease:
                 await lease.announce(b"green")
                 await becomes(lambda: seen[-1] == (lease.fence, b"green"))
+                first, second = await asyncio.gather(lease.announce("a"), lease.announce("b"),
+                                                     return_exceptions=True)
+                self.assertEqual((first.code, second), (Code.E_CANCELLED, None))
+                ended, _ = await asyncio.gather(lease.announce("c"), lease.downgrade(),
+                                                return_exceptions=True)
+                self.assertEqual(ended.code, Code.E_CANCELLED)
             watch.cancel()
             await asyncio.gather(watch, return_exceptions=True)
         self.run_on_loop(program)

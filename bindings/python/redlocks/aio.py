@@ -87,6 +87,10 @@ class _Answer:
         if not self.future.done():
             self.future.set_result(value)
 
+    def fail(self, error: Error) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+
     def _hear(self, *told: Any) -> None:
         self.settle(told)
 
@@ -162,10 +166,17 @@ class Lease:
         answer = self._answers.pop(_ANSWERS.get(event.kind, ""), None)
         if answer:
             answer.settle(event)
+        if event.kind == EventKind.CHANGED:
+            self._cancel("announce")
         if event.kind in (EventKind.NOT_ACQUIRED, EventKind.RELEASED):
             self._end(event)
         if self._on_event:
             self._client._loop.call_soon(self._on_event, event)
+
+    def _cancel(self, call: str) -> None:
+        """The library answers it no more."""
+        if answer := self._answers.pop(call, None):
+            answer.fail(error_of(Code.E_CANCELLED, f"another call ended this one: {call}"))
 
     def _lose(self, event: Event) -> None:
         self._lost = event
@@ -192,6 +203,7 @@ class Lease:
         if not self._handle:
             raise error_of(Code.E_STATE, f"the lease on {self.names} is over")
         self._client._check(function(self._handle, *arguments))
+        self._cancel(call)
         answer = self._answers[call] = _Answer(self._client._loop)
         event: Event = await answer.future
         if event.kind == EventKind.RELEASED and call != "release":

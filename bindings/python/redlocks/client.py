@@ -222,12 +222,12 @@ class Client:
     def acquire(self, *names: Name, on_event: Optional[Callback] = None, **terms: Unpack[Terms]) -> Lease:
         """Raises HeldError if another holder has a name, after `wait`; UnavailableError without a quorum."""
         asked, called = lease_options(dict(terms)), Names(names)
-        number = next(_numbers)
-        box = self._listen(number, on_event) if callback_of(on_event) else ffi.NULL
+        number, callback = next(_numbers), callback_of(on_event)
+        box = self._listen(number, callback) if callback else ffi.NULL
         made = lib.held_new(self._handle, box, number)
         if not made:
             raise MemoryError
-        ears = self._ears if on_event else None
+        ears = self._ears if callback else None
         held = ffi.gc(made, functools.partial(_end_held, (asked, called), ears, number))
         waits = asked.at.wait_ms and may_be_interrupted()
         if waits and lib.held_begin(held, called.at, called.count, asked.at):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Optional
 
 from ._library import ffi, lib, text
 
@@ -62,10 +62,11 @@ def event_of(event: Any) -> Event:
 Callback = Callable[[Event], object]
 
 
-def callback_of(on_event: Any) -> Any:
+def callback_of(on_event: Any) -> Optional[Callback]:
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event cannot be called: {on_event!r}")
-    return on_event
+    callback: Optional[Callback] = on_event
+    return callback
 
 
 class Leader(NamedTuple):
