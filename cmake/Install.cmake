@@ -37,7 +37,7 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/include/redlock.h ${PROJECT_SOURCE_DIR}/include/redlock.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/redlock DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # The documents, and the files to start from, where messages and manual pages name them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR}

@@ -137,6 +137,7 @@ test_headers() {
         for standard in 17 20 2b; do
             in_language "$compiler" c++ "-std=c++$standard" redlock.hpp
         done
+        in_language "$compiler" c++ -std=c++17 redlock/testing.hpp
     done
 }
 
