@@ -1,6 +1,7 @@
 #include "test_loop.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "clock.h"
@@ -18,11 +19,15 @@ struct test_loop {
     usec wakes;
     bool started, stirred;
     void (*turn)(void *owner);
+    int64_t (*follows)(void *owner); /* NULL: it does not */
+    uint64_t seen;                   /* turns of those that do not, at its last one */
     void *owner;
 };
 
-static struct test_loop *loops;
+static struct test_loop *loops, *next; /* next: to take its turn */
+static uint64_t turns_of_clients;
 static bool runs;
+static pthread_t thread;
 
 static struct test_loop *test_loop_of(struct io_loop *io)
 {
@@ -70,20 +75,44 @@ static void end(struct io_loop *io)
     while (&(*at)->base != io)
         at = &(*at)->next;
     *at = (*at)->next;
+    if (next && &next->base == io)
+        next = *at;
     free(io);
 }
 
 static const struct io_loop_kind kind = {change_watch, start, wake_at, hold, stir, end};
 
-struct io_loop *double_loop_new(void (*turn)(void *owner), void *owner)
+static struct test_loop *make_place(void *owner)
 {
     struct test_loop *loop = calloc(1, sizeof *loop);
     if (!loop)
         return NULL;
-    *loop = (struct test_loop){
-        .base.kind = &kind, .next = loops, .wakes = NEVER, .turn = turn, .owner = owner};
-    loops = loop;
+    *loop = (struct test_loop){.base.kind = &kind, .next = loops, .wakes = NEVER, .owner = owner};
+    return loops = loop;
+}
+
+struct io_loop *double_loop_new(void (*turn)(void *owner), void *owner)
+{
+    struct test_loop *loop = make_place(owner);
+    if (!loop)
+        return NULL;
+    loop->turn = turn;
     return &loop->base;
+}
+
+struct test_loop *double_follow(int64_t (*turn)(void *owner), void *owner)
+{
+    struct test_loop *loop = make_place(owner);
+    if (!loop)
+        return NULL;
+    loop->follows = turn;
+    loop->started = true;
+    return loop;
+}
+
+void double_stir(struct test_loop *loop)
+{
+    loop->stirred = true;
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -133,30 +162,59 @@ static bool tell_ready(struct test_loop *loop)
     return any;
 }
 
+static bool has_others_to_see(const struct test_loop *loop)
+{
+    return loop->follows && loop->seen != turns_of_clients;
+}
+
+static void follow(struct test_loop *loop)
+{
+    loop->wakes = loop->follows(loop->owner);
+    if (loop->wakes < 0)
+        end(&loop->base);
+}
+
 /* True if it had something to do.  It may be gone then. */
 static bool take_turn(struct test_loop *loop)
 {
     if (!loop->started)
         return false;
-    bool any = tell_ready(loop) || loop->stirred || loop->wakes <= double_now(0);
+    bool any = tell_ready(loop) || loop->stirred || loop->wakes <= double_now(0) ||
+               has_others_to_see(loop);
     if (!any)
         return false;
+    turns_of_clients += !loop->follows;
+    loop->seen = turns_of_clients;
     loop->stirred = false;
-    loop->turn(loop->owner);
+    if (loop->follows)
+        follow(loop);
+    else
+        loop->turn(loop->owner);
     return true;
 }
 
-/* False: they never do. */
-static bool come_to_rest(void)
+/* A turn of each that has something to do; the number of turns. */
+static unsigned take_turns(void)
 {
     unsigned turns = 0;
-    struct test_loop *loop = loops;
-    while (loop && turns < TURNS_MOST) {
-        bool any = take_turn(loop);
-        turns += any;
-        loop = any ? loops : loop->next; /* from the first one on, as that one may be gone */
+    for (struct test_loop *loop = loops; loop; loop = next) {
+        next = loop->next; /* end() puts the one behind in its place */
+        turns += take_turn(loop);
     }
-    return !loop;
+    return turns;
+}
+
+/* False: they never do. */
+static bool come_to_rest(unsigned *turns)
+{
+    unsigned more;
+    runs = true;
+    *turns = 0;
+    do
+        *turns += more = take_turns();
+    while (more && *turns < TURNS_MOST);
+    runs = false;
+    return !more;
 }
 
 static usec next_wake(void)
@@ -173,23 +231,44 @@ bool test_loop_is_used(void)
     return loops != NULL;
 }
 
-bool test_loop_runs(void)
+void test_loop_begin(void)
+{
+    thread = pthread_self();
+}
+
+bool double_is_here(void)
+{
+    return pthread_equal(thread, pthread_self());
+}
+
+bool double_runs(void)
 {
     return runs;
+}
+
+/* False: nobody is to wake so soon. */
+static bool go_on(usec until)
+{
+    usec at = next_wake();
+    bool wakes = at <= until;
+    clock_go_on_to(wakes ? at : until);
+    return wakes;
 }
 
 bool test_loop_run(usec how_long)
 {
     usec until = double_now(0) + how_long;
-    runs = true;
-    bool rests = come_to_rest();
-    while (rests && next_wake() <= until) {
-        if (next_wake() > double_now(0))
-            clock_go_on_to(next_wake());
-        rests = come_to_rest();
-    }
-    if (rests)
-        clock_go_on_to(until);
-    runs = false;
+    unsigned turns;
+    bool rests;
+    do
+        rests = come_to_rest(&turns);
+    while (rests && go_on(until));
     return rests;
+}
+
+bool double_go_on(usec until)
+{
+    unsigned turns;
+    bool rests = come_to_rest(&turns);
+    return rests && (turns || go_on(until));
 }

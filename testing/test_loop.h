@@ -1,5 +1,6 @@
 /*
- * test_loop.h - the loop of virtual time: it stands until redlock_testing_advance() runs it.
+ * test_loop.h - the loop of virtual time: it stands until redlock_testing_advance() runs it, or a
+ * call that waits.
  *
  * Then each client has its turns, and nothing passes in between; when all rest the clock goes to
  * the next moment at which one of them is to wake.
@@ -11,8 +12,8 @@
 
 /* True if a client is on it. */
 bool test_loop_is_used(void);
-/* True inside test_loop_run(). */
-bool test_loop_runs(void);
+/* From now on time is this thread's. */
+void test_loop_begin(void);
 /* Runs all clients for this long; false: they never come to rest. */
 bool test_loop_run(usec how_long);
 

@@ -45,6 +45,7 @@ redlock_code redlock_testing_begin(redlock_testing_time time)
     bool is_used = conns_open() || test_loop_is_used();
     if (!is_used) {
         clock_begin(time == REDLOCK_TESTING_VIRTUAL);
+        test_loop_begin();
         conns_forget();
         masters_begin();
     }
@@ -62,7 +63,9 @@ redlock_code redlock_testing_advance(int64_t ms)
     if (!double_is_virtual())
         return refuse(REDLOCK_E_STATE, "time is real: call "
                                        "redlock_testing_begin(REDLOCK_TESTING_VIRTUAL) first");
-    if (test_loop_runs())
+    if (!double_is_here())
+        return refuse(REDLOCK_E_STATE, "virtual time belongs to the thread that began it");
+    if (double_runs())
         return refuse(REDLOCK_E_STATE, "a callback cannot advance the time that it is called in");
     if (!test_loop_run(MS(ms)))
         return refuse(REDLOCK_E_STATE, "the clients never come to rest: perhaps a callback asks "

@@ -22,7 +22,9 @@
  *   - A master has an index from 0, as for redlock_node_get().  A key is a name with the prefix of
  *     the client before it.
  *   - Real time is usual: any event loop, threads, redlock/sync.h.  Then each function may be
- *     called by any thread.  In virtual time they belong to one thread, which has all clients.
+ *     called by any thread.  In virtual time they belong to the thread that began it, which has all
+ *     clients.  On another one, calls that wait and redlock_sync_open() fail (E_STATE), and the
+ *     free functions of redlock/sync.h do nothing.
  *   - A function that does nothing, as its arguments or the moment are wrong, returns a code, and
  *     redlock_testing_why() has the sentence.
  *   - A client learns of what befalls a master as from a server: by its connection, on its loop.
@@ -40,7 +42,10 @@ typedef enum redlock_testing_time {
     REDLOCK_TESTING_REAL = 0,
     /* Time stands until redlock_testing_advance().  A client takes its turns there, and nowhere
      * else: the loop that redlock_open() is given is not used, and it shows no descriptor.
-     * redlock_sync_open() is refused (E_STATE). */
+     *   A call of redlock/sync.h that waits lets time go on by itself, to one due moment after the
+     * other, and returns at that of its outcome.  There is no background thread: callbacks come
+     * from inside such calls and redlock_testing_advance().  A wait that nothing ends is over
+     * after 25 hours, longer than any lease that nobody renews: its client is closed. */
     REDLOCK_TESTING_VIRTUAL = 1
 } redlock_testing_time;
 
@@ -52,8 +57,9 @@ REDLOCK_API redlock_code redlock_testing_begin(redlock_testing_time time);
 /* Virtual time goes on by `ms`, 0 or more, to which the clients have their turns: each callback
  * comes from inside this call, at the very moment that is due.  At each moment all that is ready is
  * done before time goes on, and a message takes no time.  With 0 what can be done now is done.
- * E_STATE: time is real; this was called in a callback; or the clients never come to rest, as when
- * each callback asks again at once.  E_ARGUMENT: `ms` is below 0, or above 10 years. */
+ * E_STATE: time is real, or another thread's; this was called in a callback; or the clients never
+ * come to rest, as when each callback asks again at once.  E_ARGUMENT: `ms` is below 0, or above 10
+ * years. */
 REDLOCK_API redlock_code redlock_testing_advance(int64_t ms);
 
 /* Virtual time since redlock_testing_begin(), in ms, rounded down; 0 in real time. */

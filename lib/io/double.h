@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "ground/event.h"
+#include "double_time.h"
 
 struct io_loop;
 
@@ -31,12 +31,8 @@ ssize_t double_read(int fd, char *bytes, size_t size);
 ssize_t double_write(int fd, const char *bytes, size_t size);
 void double_close(int fd);
 
-/* ---- time ---- */
+/* ---- time: besides, see double_time.h ---- */
 
-/* The time, where the system's clock says `real`. */
-usec double_now(usec real);
-/* Time passes only when the test says so. */
-bool double_is_virtual(void);
 /* The place of a client on the test's loop, in virtual time, as libev_loop_new() has it. */
 struct io_loop *double_loop_new(void (*turn)(void *owner), void *owner);
 

@@ -47,7 +47,7 @@ void double_close(int fd)
     (void)fd;
 }
 
-usec double_now(usec real)
+int64_t double_now(int64_t real)
 {
     return real;
 }
@@ -61,4 +61,31 @@ struct io_loop *double_loop_new(void (*turn)(void *owner), void *owner)
 {
     (void)turn, (void)owner;
     return NULL;
+}
+
+struct test_loop *double_follow(int64_t (*turn)(void *owner), void *owner)
+{
+    (void)turn, (void)owner;
+    return NULL;
+}
+
+void double_stir(struct test_loop *place)
+{
+    (void)place;
+}
+
+bool double_is_here(void)
+{
+    return true;
+}
+
+bool double_runs(void)
+{
+    return false;
+}
+
+bool double_go_on(int64_t until)
+{
+    (void)until;
+    return false;
 }

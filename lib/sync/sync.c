@@ -5,14 +5,9 @@
 #include "sync_wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 /* ---- the client ---- */
 
@@ -114,68 +109,6 @@ redlock_code redlock_sync_ready(redlock_sync *client, int64_t timeout_ms, char *
 
 /* ---- beginning and end ---- */
 
-/* If the application has closed a descriptor of ours, the thread looks for mail by time: the number
- * of the bell may be another file's by now.  A poll() does not report a descriptor that is closed
- * while it waits. */
-#define PAUSE_MS 10
-#define LOOK_MS  1000
-
-/* Waits until there is mail or something to do, for `wait_ms` at most; -1: for no time in
- * particular. */
-static void await_work(redlock_sync *client, int wait_ms)
-{
-    struct pollfd ready[SIDES_MOST + 1] = {{.fd = client->bell, .events = POLLIN}};
-    nfds_t count = sync_sides_poll(client, ready + 1) + 1;
-    eventfd_t rung;
-    short seen = 0;
-    poll(ready, count, wait_ms < 0 || wait_ms > LOOK_MS ? LOOK_MS : wait_ms);
-    for (nfds_t i = 0; i < count; i++)
-        seen |= ready[i].revents;
-    if (seen & POLLNVAL)
-        poll(NULL, 0, PAUSE_MS);
-    if (ready[0].revents & POLLIN)
-        eventfd_read(client->bell, &rung); /* first: a later ring then wakes the thread again */
-    sync_take_mail(client);
-}
-
-/* The sooner of both; -1 is never. */
-static int sooner(int ms, int other_ms)
-{
-    return ms < 0 || (other_ms >= 0 && other_ms < ms) ? other_ms : ms;
-}
-
-/* The calls of the mail are carried out in the same turn.  The words of validity are updated after
- * all replies. */
-static void turn_until_closed(redlock_sync *client)
-{
-    int wait_ms = -1;
-    while (client->open_sides) {
-        await_work(client, wait_ms);
-        sync_sides_process(client);
-        int follow_ms = sync_follow(client);
-        sync_note_left_behind(client);
-        wait_ms = sooner(sync_refresh(client), follow_ms);
-    }
-}
-
-static void *run_thread(void *data)
-{
-    redlock_sync *client = data;
-    sync_note_running(client);
-    prctl(PR_SET_NAME, "redlock");
-    turn_until_closed(client);
-    sync_end_validity(client); /* before another thread may free a lease without a call here */
-    sync_finish_all(client);
-    sync_sides_free(client); /* each call that waited was counted by one */
-    return NULL;
-}
-
-static void close_bell(const redlock_sync *client)
-{
-    if (client->bell >= 0)
-        close(client->bell);
-}
-
 static void start_close(redlock_sync *client, struct call *call)
 {
     sync_sides_close(client, call->ms);
@@ -203,8 +136,7 @@ unsigned redlock_sync_close(redlock_sync *client, int64_t patience_ms)
         return client->left;
     struct call call = {.start = start_close, .ms = patience_ms};
     sync_carry_out(client, &call);
-    pthread_join(client->thread, NULL);
-    close_bell(client);
+    sync_thread_join(client);
     pthread_mutex_lock(&client->lock);
     client->closed = true;
     pthread_cond_broadcast(&client->changed);
@@ -239,20 +171,19 @@ static redlock_code begin_client(redlock_sync *client, const redlock_options *op
     sigset_t old;
     block_signals(&old);
     client->follow = sync_go_over_to_successor;
-    client->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    redlock_code code = client->bell < 0 ? REDLOCK_E_SYSTEM : REDLOCK_OK;
+    redlock_code code = sync_thread_prepare(client);
     if (code && why && why_size)
-        snprintf(why, why_size, "%s", strerror(errno));
+        snprintf(why, why_size, "%s", code == REDLOCK_E_STATE ? SYNC_ELSEWHERE : strerror(errno));
     if (!code)
         code = sync_side_open(client, &side, options, why, why_size);
     if (!code)
         code = sync_side_enter(side, why, why_size);
-    if (!code && pthread_create(&client->thread, NULL, run_thread, client)) {
+    if (!code && !sync_thread_start(client)) {
         sync_sides_free(client);
         code = REDLOCK_E_SYSTEM;
     }
     if (code)
-        close_bell(client);
+        sync_thread_drop(client);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return code;
 }

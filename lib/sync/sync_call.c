@@ -1,6 +1,7 @@
 /*
  * sync_call.c - calls, from any thread to the background thread and back.
  */
+#include "double_time.h"
 #include "sync_client.h"
 #include "sync_report.h"
 #include "sync_wait.h"
@@ -17,7 +18,13 @@ void sync_note_running(const redlock_sync *client)
 
 bool sync_is_inside(const redlock_sync *client)
 {
-    return running == client;
+    return client->place ? double_runs() : running == client;
+}
+
+/* Virtual time is another thread's. */
+static bool is_elsewhere(const redlock_sync *client)
+{
+    return client->place && !double_is_here();
 }
 
 /* ---- any thread ---- */
@@ -28,14 +35,21 @@ redlock_code sync_check(const redlock_sync *client)
         return REDLOCK_E_ARGUMENT;
     if (client->process != forks_process())
         return REDLOCK_E_FORKED;
-    return sync_is_inside(client) ? REDLOCK_E_STATE : REDLOCK_OK;
+    return sync_is_inside(client) || is_elsewhere(client) ? REDLOCK_E_STATE : REDLOCK_OK;
 }
 
 const char *sync_why_not(const redlock_sync *client, redlock_code code)
 {
+    if (code == REDLOCK_E_STATE && is_elsewhere(client))
+        return SYNC_ELSEWHERE;
     if (code == REDLOCK_E_STATE && sync_is_inside(client))
         return "a callback cannot wait: the thread that it runs on would wait for itself";
     return redlock_code_text(code);
+}
+
+bool sync_may_free(const redlock_sync *client)
+{
+    return client->process == forks_process() && !is_elsewhere(client);
 }
 
 /* False: the client has ended, and takes no calls.  Under the lock, as the bell may be closed once
@@ -45,7 +59,9 @@ static bool hand_in(redlock_sync *client, struct call *call)
     if (client->ended)
         return false;
     sync_init_condition(&call->finished);
-    if (list_is_empty(&client->mailbox))
+    if (client->place)
+        double_stir(client->place);
+    else if (list_is_empty(&client->mailbox))
         eventfd_write(client->bell, 1);
     list_append(&client->mailbox, &call->place);
     return true;
@@ -60,9 +76,30 @@ static bool await_call(redlock_sync *client, struct call *call, int64_t ms)
     return call->done;
 }
 
+static void start_end(redlock_sync *client, struct call *call)
+{
+    sync_sides_close(client, 0);
+    sync_finish(client, call, REDLOCK_OK);
+}
+
+/* In virtual time, where only this thread could bring its end about: the client is closed. */
+static void end_in_vain(redlock_sync *client, struct call *call)
+{
+    struct call end = {.start = start_end};
+    if (hand_in(client, &end)) {
+        await_call(client, &end, REDLOCK_FOREVER);
+        pthread_cond_destroy(&end.finished);
+    }
+    while (!call->done)
+        await_call(client, call, REDLOCK_FOREVER);
+    sync_report(call->result, call->code,
+                "closed, as nobody could end this wait: in virtual time there is one thread");
+}
+
 static void await_end(redlock_sync *client, struct call *call)
 {
-    await_call(client, call, REDLOCK_FOREVER);
+    if (!await_call(client, call, REDLOCK_FOREVER))
+        end_in_vain(client, call);
     pthread_cond_destroy(&call->finished);
 }
 

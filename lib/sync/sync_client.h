@@ -2,12 +2,14 @@
  * sync_client.h - the structs and functions that the files behind redlock/sync.h share.
  *
  * A client is a client of redlock.h, run by a thread of its own, which waits for its descriptor.
+ * (In the virtual time of the test double that thread is the caller's own: sync_thread.c.)
  * When the list of masters changes there is one for each list that is still needed.  A call
  * that waits is a struct on the caller's stack.  The call goes through a mailbox to the
  * background thread, which starts it, and finishes it when its outcome comes.  Last of all it sets
  * `done` under the client's lock, and never touches the call again.
  *
  *   sync.c           a client, from open to free
+ *   sync_thread.c    the background thread, or a test's loop in its place
  *   sync_barriers.c  barriers
  *   sync_latches.c   latches
  *   sync_leaders.c   what leases announce, and what is announced of a name
@@ -85,8 +87,9 @@ struct redlock_sync {
     atomic_uint references; /* the client's own, and one for each lease */
     unsigned process;       /* the process that opened the client */
 
-    int bell; /* an eventfd: there is mail */
+    int bell; /* an eventfd: there is mail; -1: there is no thread */
     pthread_t thread;
+    struct test_loop *place; /* on the test's loop, in the place of the thread; NULL: none */
 
     struct list sides;                    /* empty once the thread has ended */
     unsigned open_sides;                  /* that are not closed yet */
@@ -133,16 +136,30 @@ struct redlock_sync_lease {
     char token[REDLOCK_TOKEN_SIZE];
 };
 
+/* ---- sync_thread.c ---- */
+
+/* Makes what wakes the thread.  E_SYSTEM: errno; E_STATE: virtual time is another thread's. */
+redlock_code sync_thread_prepare(redlock_sync *client);
+void sync_thread_drop(const redlock_sync *client);
+/* From now on there are turns. */
+bool sync_thread_start(redlock_sync *client);
+/* Waits for its end, after which there are no turns. */
+void sync_thread_join(redlock_sync *client);
+
+#define SYNC_ELSEWHERE "virtual time belongs to the thread that began it"
+
 /* ---- sync_call.c ---- */
 
 /* Declares this thread the background thread of `client`. */
 void sync_note_running(const redlock_sync *client);
-/* True on that thread. */
+/* True on that thread; in virtual time, in a callback. */
 bool sync_is_inside(const redlock_sync *client);
 
 /* REDLOCK_OK if a call that waits can be made on this thread; else the code, and its reason. */
 redlock_code sync_check(const redlock_sync *client);
 const char *sync_why_not(const redlock_sync *client, redlock_code code);
+/* False in another process, and on a thread that has no part in virtual time. */
+bool sync_may_free(const redlock_sync *client);
 
 /* Any thread: hands the call to the background thread and waits until it is finished. */
 redlock_code sync_carry_out(redlock_sync *client, struct call *call);

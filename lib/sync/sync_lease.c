@@ -490,7 +490,7 @@ static void start_free(redlock_sync *client, struct call *call)
 
 void redlock_sync_lease_free(redlock_sync_lease *lease)
 {
-    if (!lease || lease->client->process != forks_process() || sync_reentry_free(lease))
+    if (!lease || !sync_may_free(lease->client) || sync_reentry_free(lease))
         return;
     struct call call = {.start = start_free, .lease = lease};
     sync_end_lease(lease);

@@ -4,6 +4,7 @@
  * Both are one word, so no thread reads the deadline of a reader with the mode of a writer.  It is
  * the deadline, CLOCK_BOOTTIME in microseconds, times two, plus one if the lease has a name shared.
  */
+#include "double_time.h"
 #include "sync_client.h"
 
 #include <time.h>
@@ -20,7 +21,7 @@ int64_t sync_now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return double_now((int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
 }
 
 int64_t sync_rest_of(int64_t wait_ms, int64_t begun)

@@ -9,7 +9,7 @@ testing=$1
 of_library='"(buffer|command)\.h"|"ground/(event|names|slots)\.h"|"scripts\.h"'
 of_c='<(limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|sys/types)\.h>'
 of_system='<(errno|fcntl|poll|pthread|stdatomic|time|unistd|sys/(eventfd|mman))\.h>'
-door='"(double|io_loop)\.h"|"redlock/testing\.h"'
+door='"(double(_time)?|io_loop)\.h"|"redlock/testing\.h"'
 bad=0
 
 # look_at FOLDER MAY OWN_FOLDER...

@@ -240,15 +240,6 @@ VIRTUAL(wrong_lists_are_refused)
     }
 }
 
-VIRTUAL(the_blocking_calls_need_real_time)
-{
-    redlock_sync *client;
-    char why[256];
-    redlock_options options = {.size = sizeof options, .nodes = "memory://5"};
-    assert_int_equal(redlock_sync_open(&client, &options, why, sizeof why), REDLOCK_E_STATE);
-    assert_non_null(strstr(why, "virtual time"));
-}
-
 VIRTUAL(a_client_in_virtual_time_shows_no_descriptor)
 {
     struct user user;
