@@ -19,6 +19,7 @@ struct conn {
     struct conn *next;
     int fd; /* -1: the client has left, and the master does not know yet */
     unsigned master;
+    pid_t process;   /* whose eventfd it is: children of fork() have it, too */
     bool connecting; /* nothing has come through so far */
     bool refused;    /* connecting has failed */
     bool ended;      /* by the master */
@@ -52,11 +53,17 @@ static bool is_readable(const struct conn *conn)
     return !conn->connecting && (conn->out.length || (conn->ended && !is_cut(conn)));
 }
 
+/* Else a word to it would be heard by the parent. */
+static bool is_ours(const struct conn *conn)
+{
+    return conn->process == getpid();
+}
+
 static void show(struct conn *conn)
 {
     uint64_t number;
     bool readable = is_readable(conn);
-    if (conn->fd < 0 || conn->connecting || readable == conn->signalled)
+    if (conn->fd < 0 || conn->connecting || readable == conn->signalled || !is_ours(conn))
         return;
     conn->signalled = readable;
     if (readable)
@@ -82,14 +89,17 @@ unsigned conns_open(void)
 {
     unsigned count = 0;
     for (const struct conn *conn = conns; conn; conn = conn->next)
-        count += conn->fd >= 0;
+        count += conn->fd >= 0 && is_ours(conn);
     return count;
 }
 
 void conns_forget(void)
 {
-    while (conns)
-        drop_conn(conns);
+    for (struct conn *conn = conns, *next; conn; conn = next) {
+        next = conn->next;
+        if (is_ours(conn)) /* a parent's client may still have the number of its descriptor */
+            drop_conn(conn);
+    }
 }
 
 /* ---- the master's side -------------------------------------------------------------------- */
@@ -175,7 +185,8 @@ static void end_connecting(struct conn *conn)
     uint64_t number;
     conn->connecting = false;
     conn->refused = !masters[conn->master].up;
-    eventfd_read(conn->fd, &number);
+    if (is_ours(conn))
+        eventfd_read(conn->fd, &number);
 }
 
 void conns_look(unsigned master)
@@ -212,8 +223,12 @@ static struct conn *make_conn(unsigned master)
     }
     if (connecting)
         eventfd_write(fd, FULL);
-    *conn = (struct conn){
-        .next = conns, .fd = fd, .master = master, .connecting = connecting, .id = ++last_id};
+    *conn = (struct conn){.next = conns,
+                          .fd = fd,
+                          .master = master,
+                          .process = getpid(),
+                          .connecting = connecting,
+                          .id = ++last_id};
     return conns = conn;
 }
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "double.h"
@@ -15,6 +16,7 @@
 struct test_loop {
     struct io_loop base;
     struct test_loop *next;
+    pid_t process;                     /* a child of fork() has it, but no turns on it */
     struct io_watch *watches[WATCHES]; /* NULL: a free one */
     usec wakes;
     bool started, stirred;
@@ -87,7 +89,8 @@ static struct test_loop *make_place(void *owner)
     struct test_loop *loop = calloc(1, sizeof *loop);
     if (!loop)
         return NULL;
-    *loop = (struct test_loop){.base.kind = &kind, .next = loops, .wakes = NEVER, .owner = owner};
+    *loop = (struct test_loop){
+        .base.kind = &kind, .next = loops, .process = getpid(), .wakes = NEVER, .owner = owner};
     return loops = loop;
 }
 
@@ -174,10 +177,15 @@ static void follow(struct test_loop *loop)
         end(&loop->base);
 }
 
+static bool has_turns(const struct test_loop *loop)
+{
+    return loop->started && loop->process == getpid();
+}
+
 /* True if it had something to do.  It may be gone then. */
 static bool take_turn(struct test_loop *loop)
 {
-    if (!loop->started)
+    if (!has_turns(loop))
         return false;
     bool any = tell_ready(loop) || loop->stirred || loop->wakes <= double_now(0) ||
                has_others_to_see(loop);
@@ -221,14 +229,17 @@ static usec next_wake(void)
 {
     usec at = NEVER;
     for (const struct test_loop *loop = loops; loop; loop = loop->next)
-        if (loop->started && loop->wakes < at)
+        if (has_turns(loop) && loop->wakes < at)
             at = loop->wakes;
     return at;
 }
 
 bool test_loop_is_used(void)
 {
-    return loops != NULL;
+    for (const struct test_loop *loop = loops; loop; loop = loop->next)
+        if (loop->process == getpid())
+            return true;
+    return false;
 }
 
 void test_loop_begin(void)

@@ -792,6 +792,50 @@ REAL(a_loop_of_libev_runs_it)
     ev_loop_destroy(loop);
 }
 
+/* Its masters and clients are its own. */
+static int use_as_child(struct user *parents)
+{
+    struct user user;
+    for (unsigned i = 0; i < 5; i++) {
+        redlock_testing_hang(i, true);
+        redlock_testing_kill(i);
+    }
+    if (redlock_lease_valid_for(parents->lease) || redlock_testing_advance(1000))
+        return 1;
+    for (unsigned i = 0; i < 5; i++)
+        redlock_testing_restart(i, false);
+    close_user(parents);
+    if (redlock_testing_begin(REDLOCK_TESTING_VIRTUAL))
+        return 2;
+    open_user(&user);
+    ask(&user, "name", 0);
+    ADVANCE(3 * TTL);
+    return holds(&user) ? 0 : 3;
+}
+
+VIRTUAL(a_forked_child_has_virtual_time_of_its_own)
+{
+    struct user user;
+    int status;
+    open_user(&user);
+    ask(&user, "name", 0);
+    ADVANCE(0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(use_as_child(&user));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    ADVANCE(0);
+    assert_int_equal(redlock_testing_now_ms(), 0);
+    ADVANCE(3 * TTL);
+    assert_true(holds(&user));
+    assert_int_equal(user.told[REDLOCK_AT_RISK], 0);
+    redlock_node node = {.size = sizeof node};
+    redlock_node_get(user.client, 0, &node);
+    assert_int_equal(node.state, REDLOCK_NODE_UP);
+    close_user(&user);
+}
+
 static redlock_code acquire_and_let_go(void)
 {
     redlock_sync *client;
