@@ -53,9 +53,11 @@ void cluster_start(struct cluster *cluster, unsigned count, const char *flags)
     assert_int_equal(redlock_testing_begin(REDLOCK_TESTING_REAL), REDLOCK_OK);
 }
 
+/* All clusters of a program are the same masters, which have no past for the next one. */
 void cluster_stop(struct cluster *cluster)
 {
     (void)cluster;
+    redlock_testing_begin(REDLOCK_TESTING_REAL);
 }
 
 /* ---- "kill 1 3", "restart 2 --empty" --------------------------------------------------------- */
@@ -250,7 +252,7 @@ static unsigned observers_of(const struct command *command, unsigned name)
     return count;
 }
 
-static bool has_barrier(const struct command *command, const char *rest)
+static const struct model_barrier *barrier_of(const struct command *command, const char *rest)
 {
     char *name;
     long long generation = strtoll(rest, &name, 10);
@@ -275,7 +277,7 @@ static int size_of_own(const struct command *command, const char *key)
     if ((rest = own(key, "latch")))
         return model_latch(model, wall, name_of(rest)) != NULL;
     if ((rest = own(key, "barrier")))
-        return has_barrier(command, rest);
+        return barrier_of(command, rest) != NULL;
     return -1;
 }
 
@@ -344,6 +346,19 @@ static redisReply *zcard(const struct command *command)
     return size < 0 ? NULL : integer_reply(size);
 }
 
+/* The parties of a barrier; other members have the score +inf. */
+static redisReply *zcount(const struct command *command)
+{
+    const char *rest = own(command->words[1], "barrier");
+    const struct model_barrier *barrier = rest ? barrier_of(command, rest) : NULL;
+    unsigned count = 0;
+    if (!rest || !is(command, 2, "1") || !is(command, 3, "(+inf"))
+        return NULL;
+    for (unsigned i = 0; barrier && i < MODEL_PARTIES; i++)
+        count += barrier->parties[i].value != 0;
+    return integer_reply(count);
+}
+
 static redisReply *time_now(const struct command *command)
 {
     char text[2][32];
@@ -404,7 +419,7 @@ static redisReply *answer_to(const struct command *command)
     } known[] = {{"GET", get},          {"PTTL", pttl},        {"SET", set},
                  {"DEL", del},          {"EXISTS", exists},    {"ZCARD", zcard},
                  {"HGET", clock_field}, {"HSET", clock_field}, {"TIME", time_now},
-                 {"DBSIZE", dbsize}};
+                 {"DBSIZE", dbsize},    {"ZCOUNT", zcount}};
     for (unsigned i = 0; i < COUNT(known); i++)
         if (is(command, 0, known[i].word))
             return known[i].answer(command);

@@ -15,6 +15,12 @@
 
 /* The masters are inside this process: test/double/cluster_double.c. */
 bool cluster_is_inside(void);
+/* The first statement of a case that asks them for what they are not. */
+#define NEEDS_SERVERS()                                                                            \
+    do                                                                                             \
+        if (cluster_is_inside())                                                                   \
+            skip();                                                                                \
+    while (0)
 
 /* Masters, and what stands before them, speak TLS if REDLOCK_TEST_TLS is set: "rediss" or "redis".
  */

@@ -118,6 +118,7 @@ WITH_BOTH(test_they_are_told_at_once)
 /* A party comes back with the reported token, as the same party. */
 WITH_BOTH(test_masters_know_the_token_that_is_told)
 {
+    NEEDS_SERVERS();
     struct arrival alone;
     arrive(&alone, &ours, 1, REDLOCK_ZERO);
     await_told(&alone, &ours, REDLOCK_OK);

@@ -118,6 +118,7 @@ WITH_BOTH(test_not_beside_another_reader)
 /* Where the other reader has a minority only, a quorum says yes; and the rest is given up. */
 WITH_BOTH(test_beside_a_reader_of_a_minority)
 {
+    NEEDS_SERVERS();
     struct take reader;
     redlock_lease_options terms = terms_of(true, 0);
     terms.fence = false; /* three masters do not vouch for the clocks of new ones */

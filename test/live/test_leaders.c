@@ -110,6 +110,7 @@ CASE_WITH(test_what_is_announced_is_told, pair_join, pair_leave)
 /* By a push: the next look would come 5 s later. */
 CASE_WITH(test_it_is_told_at_once, pair_join, pair_leave)
 {
+    NEEDS_SERVERS();
     struct take leader;
     struct watch watch;
     begin_watch(&watch, &theirs, "name");
@@ -210,6 +211,7 @@ static void await_unsay_before(redisContext *monitor, const char *call)
 
 static redisContext *lead_under_monitor(struct take *leader)
 {
+    NEEDS_SERVERS();
     lead(leader, &ours, "name");
     announce(leader, "mine");
     return begin_to_monitor(master_of(leader));

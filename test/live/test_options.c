@@ -68,6 +68,7 @@ static void works(const char *nodes, unsigned masters, unsigned quorum, bool war
 
 CASE(test_numbers_of_masters)
 {
+    NEEDS_SERVERS();
     char *nodes = strdup(cluster.nodes);
     works_with(nodes, 1, 4, 3, false);
     works(nodes, 4, 3, true);
@@ -376,6 +377,7 @@ CASE(test_reentrant_is_for_threads)
 
 CASE(test_who_looks_only)
 {
+    NEEDS_SERVERS();
     struct user user;
     struct take take;
     struct seen seen;

@@ -222,6 +222,7 @@ static void play(redlock_event_kind kind, enum deed deed)
 
 CASE(test_anything_in_callbacks)
 {
+    NEEDS_SERVERS();
     for (int kind = 0; kind <= KINDS; kind++)
         for (int deed = 0; deed < DEEDS; deed++)
             play((redlock_event_kind)kind, (enum deed)deed);
@@ -364,6 +365,7 @@ static unsigned count_states(const struct changes *changes, redlock_node_state s
 
 CASE(test_changes_of_nodes_are_told)
 {
+    NEEDS_SERVERS();
     redlock *client;
     struct changes changes = {0};
     struct ev_loop *loop = ev_loop_new(0);
@@ -416,6 +418,7 @@ static void free_when_logged(redlock_level level, const char *text, void *data)
 /* A line comes where a master is lost, which is while its link is at work. */
 CASE(test_free_when_logged)
 {
+    NEEDS_SERVERS();
     struct user user = {.loop = ev_loop_new(0)};
     struct logged logged = {0};
     redlock_options options = {.size = sizeof(redlock_options)};
@@ -435,6 +438,7 @@ CASE(test_free_when_logged)
 
 CASE(test_loop_ends_by_itself)
 {
+    NEEDS_SERVERS();
     struct user user;
     struct take take;
     user_begin(&user, ev_loop_new(0), cluster.nodes, NULL);
@@ -456,6 +460,7 @@ CASE(test_loop_ends_by_itself)
 /* Requests are on their way to masters that die: errors of writing, never a signal. */
 CASE(test_no_sigpipe)
 {
+    NEEDS_SERVERS();
     struct user user;
     struct take takes[50];
     redlock_lease_options terms = lease_terms(1000, 0);
