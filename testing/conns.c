@@ -30,6 +30,8 @@ struct conn {
     struct buffer out; /* what the client can read */
 };
 
+static unsigned clients;
+static pid_t clients_of; /* this process; a child of fork() has none at first */
 static struct conn *conns;
 static int64_t last_id;
 
@@ -85,12 +87,9 @@ static void drop_conn(struct conn *conn)
     free(conn);
 }
 
-unsigned conns_open(void)
+unsigned conns_clients(void)
 {
-    unsigned count = 0;
-    for (const struct conn *conn = conns; conn; conn = conn->next)
-        count += conn->fd >= 0 && is_ours(conn);
-    return count;
+    return clients_of == getpid() ? clients : 0;
 }
 
 void conns_forget(void)
@@ -209,6 +208,14 @@ void conns_look(unsigned master)
 unsigned double_masters(void)
 {
     return MASTERS_MAX;
+}
+
+void double_note_client(bool begins)
+{
+    masters_lock();
+    clients = conns_clients() + (begins ? 1 : -1U);
+    clients_of = getpid();
+    masters_unlock();
 }
 
 static struct conn *make_conn(unsigned master)

@@ -10,8 +10,8 @@
 
 #include "masters.h"
 
-/* How many there are. */
-unsigned conns_open(void);
+/* Those of this process that are there. */
+unsigned conns_clients(void);
 /* Drops what clients that have left sent to masters that hang. */
 void conns_forget(void);
 /* Something has befallen the master, or is over. */

@@ -234,14 +234,6 @@ static usec next_wake(void)
     return at;
 }
 
-bool test_loop_is_used(void)
-{
-    for (const struct test_loop *loop = loops; loop; loop = loop->next)
-        if (loop->process == getpid())
-            return true;
-    return false;
-}
-
 void test_loop_begin(void)
 {
     thread = pthread_self();

@@ -10,8 +10,6 @@
 
 #include "ground/event.h"
 
-/* True if a client is on it. */
-bool test_loop_is_used(void);
 /* From now on time is this thread's. */
 void test_loop_begin(void);
 /* Runs all clients for this long; false: they never come to rest. */

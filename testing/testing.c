@@ -42,7 +42,7 @@ redlock_code redlock_testing_begin(redlock_testing_time time)
         return refuse(REDLOCK_E_ARGUMENT, "there is no time of the kind %d", (int)time);
     masters_are_needed();
     masters_lock();
-    bool is_used = conns_open() || test_loop_is_used();
+    bool is_used = conns_clients() > 0;
     if (!is_used) {
         clock_begin(time == REDLOCK_TESTING_VIRTUAL);
         test_loop_begin();
@@ -126,8 +126,11 @@ redlock_code redlock_testing_hang(unsigned index, bool hangs)
     struct inside *master = take_master(index);
     if (!master)
         return REDLOCK_E_ARGUMENT;
-    master->hangs = hangs && master->up;
-    return leave_master(master);
+    bool may = master->up || !hangs;
+    master->hangs = hangs && may;
+    leave_master(master);
+    return may ? REDLOCK_OK
+               : refuse(REDLOCK_E_STATE, "master %u was killed: start it again first", index);
 }
 
 redlock_code redlock_testing_cut(unsigned index, bool cut)

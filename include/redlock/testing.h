@@ -75,7 +75,7 @@ REDLOCK_API redlock_code redlock_testing_kill(unsigned master);
 REDLOCK_API redlock_code redlock_testing_restart(unsigned master, bool with_data);
 
 /* True: it takes connections and commands, and answers nothing.  False: it carries out what it got
- * meanwhile, also of clients that have gone. */
+ * meanwhile, also of clients that have gone.  E_STATE: it was killed, and cannot hang. */
 REDLOCK_API redlock_code redlock_testing_hang(unsigned master, bool hangs);
 
 /* True: nothing passes on the way to it, or back.  False: what is still under way arrives. */

@@ -4,6 +4,7 @@
 
 #include "double.h"
 #include "fd_loop.h"
+#include "forks.h"
 #include "libev_loop.h"
 #include "parts.h"
 #include "pump.h"
@@ -20,6 +21,8 @@ void loop_hold(redlock *client)
 void loop_drop(redlock *client)
 {
     struct io_loop *io = client->io;
+    if (io && client->process == forks_process())
+        double_note_client(false);
     parts_free(client);
     io_loop_free(io);
 }
@@ -60,8 +63,10 @@ redlock_code loop_make(redlock *client, struct ev_loop *ev_loop)
 {
     client->io = make_io(client, ev_loop);
     client->shows_fd = !ev_loop && !double_is_virtual();
-    if (client->io)
+    if (client->io) {
+        double_note_client(true);
         return REDLOCK_OK;
+    }
     return !client->shows_fd || errno == ENOMEM ? REDLOCK_E_MEMORY : REDLOCK_E_SYSTEM;
 }
 

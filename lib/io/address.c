@@ -389,6 +389,8 @@ static bool parse_entry(const struct entry *entry, struct address *address)
     bool good;
     if (length_of_text(text) == 0)
         good = complain(entry, "an empty entry; separate masters by one comma or by white space");
+    else if (double_is_virtual())
+        good = complain(entry, "a server knows no virtual time: the masters must be memory://N");
     else if (has_scheme(text, "redis://"))
         good = parse_redis(entry, body, address);
     else if (has_scheme(text, "unix://"))

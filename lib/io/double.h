@@ -16,6 +16,8 @@ struct io_loop;
 
 /* How many there are; 0: none. */
 unsigned double_masters(void);
+/* A client of this process begins, or has ended. */
+void double_note_client(bool begins);
 
 /* ---- a connection, known by its descriptor, which a loop can watch as that of a socket.  Each of
  * these is false or does nothing for any other descriptor. ---- */

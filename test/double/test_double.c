@@ -190,6 +190,28 @@ VIRTUAL(a_test_begins_when_no_client_is_left)
     assert_refused(redlock_testing_advance(0), REDLOCK_E_STATE, "time is real");
 }
 
+REAL(a_client_whose_masters_are_all_away_is_left)
+{
+    struct user user;
+    struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+    for (unsigned i = 0; i < 15; i++)
+        redlock_testing_kill(i);
+    open_with(&user, loop, (redlock_options){0});
+    ev_run(loop, EVRUN_ONCE);
+    assert_refused(redlock_testing_begin(REDLOCK_TESTING_VIRTUAL), REDLOCK_E_STATE, "free it");
+    close_user(&user);
+    ev_loop_destroy(loop);
+}
+
+VIRTUAL(a_killed_master_cannot_hang)
+{
+    redlock_testing_kill(1);
+    assert_refused(redlock_testing_hang(1, true), REDLOCK_E_STATE, "master 1 was killed");
+    assert_int_equal(redlock_testing_hang(1, false), REDLOCK_OK);
+    redlock_testing_restart(1, true);
+    assert_int_equal(redlock_testing_hang(1, true), REDLOCK_OK);
+}
+
 static void on_event_advance(redlock_lease *lease, const redlock_event *event, void *data)
 {
     (void)lease, (void)event;
@@ -229,7 +251,9 @@ VIRTUAL(wrong_lists_are_refused)
                                            {"memory://x", "1 to 15"},
                                            {"memory://5/2", "1 to 15"},
                                            {"memory://99999999999", "1 to 15"},
-                                           {"memory://2,memory://3", "same place as master 1"}};
+                                           {"memory://2,memory://3", "same place as master 1"},
+                                           {"memory://2,127.0.0.1:1", "knows no virtual time"},
+                                           {"redis://h", "knows no virtual time"}};
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         redlock *client;
         char why[256];
