@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "lists.h"
 
 #define DAY_S 86400
 /* Texts before the first sweep, and between two of them. */
@@ -81,6 +82,7 @@ void masters_begin(void)
     texts_clear(&names);
     texts_clear(&tokens);
     texts_clear(&channels);
+    lists_begin();
     sweep_at = TOKENS_AT_LEAST;
     names_sweep_at = NAMES_BEFORE;
     for (unsigned i = 0; i < MASTERS_MAX; i++) {
@@ -99,6 +101,7 @@ void master_restart(struct inside *master, bool with_data)
 {
     static struct model_data kept;
     kept = master->model.data;
+    lists_forget((unsigned)(master - masters));
     master->used = true;
     master->up = true;
     master->hangs = false;
@@ -107,6 +110,7 @@ void master_restart(struct inside *master, bool with_data)
 
 void master_forget(struct inside *master)
 {
+    lists_forget((unsigned)(master - masters));
     memset(&master->model.data, 0, sizeof master->model.data);
 }
 

@@ -5,6 +5,7 @@
 
 #include "answer_writer.h"
 #include "ground/slots.h"
+#include "lists.h"
 #include "spell.h"
 
 /* ---- words -------------------------------------------------------------------------------- */
@@ -60,19 +61,13 @@ static bool is_database_meant(void *owner, struct slice number)
     return true;
 }
 
-static bool agrees_as_meant(void *owner, const struct words *words, unsigned at)
-{
-    (void)owner, (void)words, (void)at;
-    return true;
-}
-
 const struct dictionary speak_dictionary = {.name = name_meant,
                                             .token = token_meant,
                                             .value = token_meant,
                                             .channel = channel_meant,
                                             .is_login = is_login_meant,
                                             .is_database = is_database_meant,
-                                            .agree = agrees_as_meant};
+                                            .agree = lists_hear};
 
 /* ---- which names there are ---------------------------------------------------------------- */
 
@@ -167,6 +162,11 @@ void speak_answers(struct speech *speech, const struct asked *asked)
     if (call->kind == REQUEST_SURVEY && !lacks_script(speech, call)) {
         masters[speech->master].model.scripts |= model_scripts_with(call);
         speak_survey(speech, asked->word);
+        return;
+    }
+    if (call->kind == REQUEST_AGREE && !lacks_script(speech, call)) {
+        masters[speech->master].model.scripts |= model_scripts_with(call);
+        lists_tell(speech->master, master_wall(&masters[speech->master]), speech->to);
         return;
     }
     master_execute(&masters[speech->master], call, &answer);

@@ -499,6 +499,58 @@ VIRTUAL(a_stepped_clock_ends_what_a_master_keeps)
     assert_int_equal(try_once("name"), REDLOCK_OK);
 }
 
+/* ---- lists of masters ---- */
+
+static redlock_code try_list(const char *nodes, const char *fleet)
+{
+    struct user user;
+    open_with(&user, NULL, (redlock_options){.nodes = nodes, .fleet = fleet});
+    ADVANCE(0);
+    ask(&user, "its-own", 0);
+    ADVANCE(3000);
+    redlock_code code = user.last.code;
+    if (user.last.kind == REDLOCK_ACQUIRED)
+        release(&user);
+    close_user(&user);
+    return code;
+}
+
+/* Two quorums of a fleet must meet: 2 of 3 and 3 of 5 need not, 3 of 4 and 3 of 5 do. */
+VIRTUAL(a_list_that_need_not_meet_another_is_refused)
+{
+    struct user user;
+    open_user(&user);
+    ask(&user, "name", 0);
+    ADVANCE(0);
+    assert_int_equal(try_list("memory://3", NULL), REDLOCK_E_DIFFERS);
+    assert_int_equal(try_list("memory://4", NULL), REDLOCK_OK);
+    assert_int_equal(try_list("memory://3", "another-fleet"), REDLOCK_OK);
+    ADVANCE(600000);
+    assert_true(holds(&user));
+    assert_int_equal(try_list("memory://3", NULL), REDLOCK_E_DIFFERS);
+    close_user(&user);
+    ADVANCE(0);
+    for (unsigned i = 0; i < 5; i++)
+        redlock_testing_forget(i);
+    assert_int_equal(try_list("memory://3", NULL), REDLOCK_OK);
+}
+
+VIRTUAL(a_list_that_nobody_says_any_more_is_forgotten)
+{
+    struct user user;
+    open_user(&user);
+    ask(&user, "name", 0);
+    ADVANCE(0);
+    for (unsigned i = 0; i < 5; i++)
+        redlock_testing_cut(i, true);
+    close_user(&user); /* it cannot take its list back */
+    for (unsigned i = 0; i < 5; i++)
+        redlock_testing_cut(i, false);
+    assert_int_equal(try_list("memory://3", NULL), REDLOCK_E_DIFFERS);
+    ADVANCE(180000);
+    assert_int_equal(try_list("memory://3", NULL), REDLOCK_OK);
+}
+
 /* ---- another holder ---- */
 
 VIRTUAL(another_holder_takes_and_gives)

@@ -373,6 +373,8 @@ VIRTUAL(a_lease_goes_over_to_another_list)
     redlock_testing_kill(1);
     ADVANCE(10 * TTL);
     assert_true(redlock_sync_lease_valid_for(lease) > 0);
+    next.nodes = "memory://2";
+    assert_int_equal(redlock_sync_relist(client, &next, 60000, why, sizeof why), REDLOCK_E_DIFFERS);
     redlock_sync_lease_free(lease);
 }
 
