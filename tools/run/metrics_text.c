@@ -49,7 +49,8 @@ static void add_sample(struct text *out, const char *line, size_t length, const 
     text_add(out, line + name, length - name);
 }
 
-/* node_exporter reads the older format, in which the head of a counter has the name of its sample. */
+/* node_exporter reads the older format, in which the head of a counter has the name of its sample.
+ */
 static void add_head(struct text *out, const char *line, size_t length, bool *of_counter)
 {
     static const char type[] = "# TYPE ", help[] = "# HELP ";
