@@ -43,9 +43,24 @@ class Virtual(unittest.TestCase):
                 self.assertAlmostEqual(testing.now() - began, duration)
         testing.run(program())
 
+    def test_a_client_of_threads_in_virtual_time(self):
+        testing.begin(virtual=True)
+        with redlocks.Client("memory://5") as client:
+            testing.hold("taken", 20)
+            with self.assertRaises(redlocks.HeldError):
+                client.acquire("taken", wait=5)
+            self.assertEqual(testing.now(), 5)
+            with client.lock("taken", wait=60):
+                self.assertEqual(round(testing.now()), 20)
+            with self.assertRaises(redlocks.ContendedError):
+                client.arrive("nobody", 2, timeout=7)
+            client.latch_create("latch", 1)
+            with self.assertRaises(redlocks.ContendedError):
+                client.latch_wait("latch", timeout=7)
+            self.assertEqual(round(testing.now()), 34)
+
     def test_what_is_refused(self):
         testing.begin(virtual=True)
-        self.assertRaises(MisuseError, redlocks.Client, "memory://5")
         self.assertRaises(MisuseError, testing.kill, 99)
         self.assertRaises(MisuseError, testing.give, "nobody has it")
 

@@ -15,11 +15,11 @@ from types import TracebackType
 from typing import Any, Optional, Self, Union, Unpack
 
 from . import recipes
-from ._library import address, ffi, lib, text
+from ._library import Time, address, ffi, lib, text
 from .errors import Code, Error, HeldError, LostError, error_of
 from .events import Callback, Leader, Passage, Tally, callback_of, event_of, passage_of, tally_of
-from .terms import (FOREVER, Duration, Name, Names, Options, Terms, c_string, client_options, lease_options,
-                    ms, string)
+from .terms import (FOREVER, Duration, Name, Names, Options, Struct, Terms, c_string, client_options,
+                    lease_options, ms, string)
 
 _clients: weakref.WeakSet[Client] = weakref.WeakSet()
 _numbers = itertools.count(1)
@@ -29,7 +29,7 @@ _AGES = 1e9  # seconds
 
 
 def may_be_interrupted() -> bool:
-    return threading.current_thread() is threading.main_thread()
+    return not Time.is_virtual and threading.current_thread() is threading.main_thread()
 
 
 def _result() -> Any:
@@ -292,6 +292,10 @@ class Client:
                token: Optional[str] = None) -> Passage:
         """Waits at a barrier until all parties are there. Without that an error, whose `result` tells."""
         options = recipes.barrier_options(parties, generation, ttl, timeout, token)
+        if not may_be_interrupted():
+            told, result = Struct("redlock_barrier_result").at, _result()
+            code = lib.redlock_sync_barrier_arrive(self._handle, c_string(name), options.at, told, result)
+            return recipes.result_of(code, passage_of(told), text(result.text))
         task = self._task()
         code = self._carry_out(task, lib.task_arrive(task, c_string(name), options.at))
         return recipes.result_of(code, passage_of(task.passage), text(task.text))
@@ -313,6 +317,11 @@ class Client:
 
     def _latch(self, call: str, name: Union[str, bytes], timeout: Optional[Duration], **more: Any) -> Tally:
         options = recipes.latch_options(timeout, **more)
+        if not may_be_interrupted():
+            told, result = Struct("redlock_latch_result").at, _result()
+            code = getattr(lib, call.replace("redlock_", "redlock_sync_"))(
+                self._handle, c_string(name), options.at, told, result)
+            return recipes.result_of(code, tally_of(told), text(result.text))
         task = self._task()
         code = self._carry_out(task, lib.task_latch(task, address(call), c_string(name), options.at))
         return recipes.result_of(code, tally_of(task.tally), "")
@@ -334,7 +343,7 @@ class Client:
 def _wait(handle: Any, function: Any) -> None:
     """Signals come between two slices. If one raises, the call is ended, whoever keeps the traceback."""
     try:
-        while not function(handle, _SLICE_MS if may_be_interrupted() else 60000):
+        while not function(handle, _SLICE_MS):
             pass
     except BaseException:
         ffi.release(handle)

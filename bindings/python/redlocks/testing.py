@@ -6,8 +6,8 @@ libredlock-testing.so (Debian: libredlock-dev), or the variable REDLOCK_TESTING_
     def test_it():
         redlocks.testing.run(program())   # time is virtual: asyncio.sleep(60) takes none
 
-Blocking clients need real time: begin() without virtual=True, or no call at all. All of redlock/testing.h is
-here, with durations in seconds."""
+A client of one thread waits in virtual time after begin(virtual=True). Otherwise time is real, and any thread
+may wait. All of redlock/testing.h is here, with durations in seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import os
 import selectors
 from typing import Any, Coroutine, Optional, TypeVar, Union
 
-from ._library import is_loaded, raise_kept
+from ._library import Time, is_loaded, raise_kept
 from .aio import drop_clients
 from .errors import error_of
 from .terms import Duration, ms
@@ -61,6 +61,7 @@ def _key(key: Union[str, bytes]) -> bytes:
 def begin(virtual: bool = False) -> None:
     """All masters are up, and know nothing. MisuseError: a client is still there."""
     _call("begin", virtual)
+    Time.is_virtual = virtual
 
 
 def advance(duration: Duration) -> None:
