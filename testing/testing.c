@@ -278,7 +278,7 @@ static bool take_from_readers(unsigned index, unsigned name)
 
 redlock_code redlock_testing_break(const char *key)
 {
-    unsigned name, taken = 0;
+    unsigned name = 0, taken = 0;
     redlock_code code = take_key(key, &name);
     if (code)
         return code;
