@@ -54,6 +54,13 @@ class Killed(ClusterCase):
     def test_the_next_one_need_not_wait_for_the_ttl(self):
         self.hands_over()
 
+    def test_a_late_renewal_heals_nothing(self):
+        """A renewal that the dead one had sent may come after the release, which leaves marks against it."""
+        process, ended = self.job("--ttl", "25s")
+        self.kill(process)
+        self.written(ended)
+        until(lambda: all(self.cluster.each_cli("KEYS", "redlock:released:*")), "each master has the mark")
+
     def test_with_a_fence(self):
         self.hands_over("--fence")
 
