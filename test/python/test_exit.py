@@ -106,6 +106,22 @@ thread.join()
         self.assertEqual(err, "redlocks: a client was not closed; "
                               "the masters drop its leases after the ttl\n")
 
+    def test_threads_open_the_first_client(self):
+        self.assertEqual(self.says("""
+import threading, time
+from redlocks import _library
+def slowly(part, name, value):
+    object.__setattr__(part, name, value)
+    time.sleep(0.001)
+_library._Part.__setattr__ = slowly
+thread = threading.Thread(target=lambda: redlocks.Client(nodes).close())
+thread.start()
+while not _library.is_loaded():
+    time.sleep(0)
+redlocks.Client(nodes).close()
+thread.join()
+"""), ("", ""))
+
     @unittest.skipIf(DOUBLE, "a forked child has masters of its own")
     def test_a_child_of_multiprocessing_has_a_client_of_its_own(self):
         out, err = self.says("""

@@ -4,10 +4,12 @@ before."""
 from __future__ import annotations
 
 import importlib
+import threading
 from typing import Any, Callable
 
 _externs: list[Callable[..., None]] = []
 _raised: list[BaseException] = []
+_loading = threading.RLock()
 
 
 class Time:
@@ -26,21 +28,23 @@ def _load() -> None:
         raise ImportError(f"redlocks needs libredlock.so.0 and its own part in C: {error}") from error
     for name in dir(module.lib):
         setattr(lib, name, getattr(module.lib, name))
-    for name in ("new", "gc", "release", "cast", "string", "buffer", "NULL", "sizeof", "addressof",
-                 "def_extern"):
-        setattr(ffi, name, getattr(module.ffi, name))
     for function in _externs:
-        _define(function)
+        module.ffi.def_extern(name=function.__name__, onerror=_keep)(function)
+    for name in ("gc", "release", "cast", "string", "buffer", "NULL", "sizeof", "addressof", "def_extern",
+                 "new"):  # the last one says that all is there
+        setattr(ffi, name, getattr(module.ffi, name))
 
 
 class _Part:
     """Loads all when its first attribute is asked for."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or is_loaded():
+        if name.startswith("__"):
             raise AttributeError(name)
-        _load()
-        return getattr(self, name)
+        with _loading:  # several threads may open the first client
+            if not is_loaded():
+                _load()
+        return object.__getattribute__(self, name)
 
 
 ffi: Any = _Part()
