@@ -3,11 +3,13 @@
 import datetime
 import gc
 import os
+import pickle
 import signal
 import sys
 import threading
 import time
 import unittest
+import unittest.mock
 import warnings
 
 from places import DEADLINE, DOUBLE, Case, until
@@ -77,6 +79,28 @@ class Leases(Case):
             self.assertIn(lease.token, raised.exception.votes)
             self.assertIsInstance(raised.exception, redlocks.ContendedError)
 
+    def test_an_error_goes_to_another_process(self):
+        ours = self.open()
+        with ours.lock(self.name):
+            with self.assertRaises(redlocks.HeldError) as raised:
+                ours.acquire(self.name)
+        error, again = raised.exception, pickle.loads(pickle.dumps(raised.exception))
+        self.assertEqual((type(again), again.code, str(again), again.votes),
+                         (type(error), error.code, str(error), error.votes))
+        with self.assertRaises(redlocks.ContendedError) as raised:
+            ours.arrive(self.name, 2, timeout=0.05)
+        self.assertEqual(pickle.loads(pickle.dumps(raised.exception)).result, raised.exception.result)
+
+    def test_a_block_does_not_begin_without_the_lease(self):
+        ours = self.open()
+        lost = ours.acquire(self.name)
+        self.lose(lost)
+        released = ours.acquire(self.name + "2")
+        released.release()
+        for lease in (lost, released):
+            with self.assertRaises(redlocks.LostError), lease:
+                self.fail("it has begun")
+
     def test_fences_grow(self):
         ours, fences = self.open(), []
         for _ in range(3):
@@ -130,16 +154,23 @@ class Leases(Case):
             self.assertEqual(self.code_of(redlocks.MisuseError, ours.acquire, *names, **terms), code)
         for terms in ({"tll": 1}, {"ttl": "1"}, {"ttl": True}):
             self.assertRaises(TypeError, ours.acquire, self.name, **terms)
+        self.assertEqual(self.code_of(redlocks.MisuseError, ours.acquire, self.name, ttl=0), Code.E_TTL)
+        self.assertRaises(TypeError, ours.lead, self.name, wait=1)
         for ttl in (-1, 0.0001, float("nan"), 1e300):
             self.assertRaises(ValueError, ours.acquire, self.name, ttl=ttl)
         self.assertRaises(TypeError, ours.acquire, 5)
         self.assertRaises(TypeError, ours.acquire, self.name, on_event=5)
+        self.assertRaises(TypeError, ours.acquire, self.name, on_event=self.no_callback)
         with ours.lock(self.name + "2", fence=True) as lease:
             self.assertRaises(TypeError, lease.announce, None)
             self.assertRaises(TypeError, lease.extend, "1")
-            self.assertEqual(self.code_of(redlocks.MisuseError, lease.extend, 9999), Code.E_TTL)
+            for ttl in (9999, 0):
+                self.assertEqual(self.code_of(redlocks.MisuseError, lease.extend, ttl), Code.E_TTL)
         self.assertRaises(TypeError, redlocks.Client, self.nodes, no_such=1)
         self.assertEqual(self.code_of(redlocks.MisuseError, redlocks.Client, "a\0b"), Code.E_ARGUMENT)
+
+    async def no_callback(self, event):
+        """Nobody would await it."""
 
     def test_each_code_and_kind_has_its_name(self):
         from redlocks._library import lib, text
@@ -190,6 +221,38 @@ class Threads(Case):
         thread.join(DEADLINE)
         self.assertTrue(seen[1])
         self.assertFalse(seen[0].valid)
+
+    def test_a_generator_is_closed_by_another_thread(self):
+        lock = self.open().lock(self.name, wait=DEADLINE)
+
+        def steps():
+            with lock:
+                yield
+        begun = steps()
+        next(begun)
+        thread = threading.Thread(target=begun.close)
+        thread.start()
+        thread.join(DEADLINE)
+        with lock:
+            pass
+
+    def test_it_is_not_clear_whose_lock_ends(self):
+        lock = self.open().lock(self.name, permits=2)
+        inside, may_end = threading.Semaphore(0), threading.Event()
+
+        def hold():
+            with lock:
+                inside.release()
+                may_end.wait(DEADLINE)
+        threads = [threading.Thread(target=hold) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in threads:
+            inside.acquire(timeout=DEADLINE)
+        self.assertEqual(self.code_of(redlocks.MisuseError, lock.__exit__, None, None, None), Code.E_STATE)
+        may_end.set()
+        for thread in threads:
+            thread.join(DEADLINE)
 
     def test_others_run_while_one_waits(self):
         client, steps = self.open(), []
@@ -242,6 +305,34 @@ class Threads(Case):
         held.release()
         theirs.acquire(self.name, wait=DEADLINE).release()
 
+    def test_ctrl_c_when_it_is_granted(self):
+        ours, theirs, acquire = self.open(), self.open(), redlocks.client.lib.held_acquire
+
+        def interrupted(*arguments):
+            acquire(*arguments)
+            raise KeyboardInterrupt
+        with unittest.mock.patch.object(redlocks.client.lib, "held_acquire", interrupted):
+            try:
+                ours.acquire(self.name, ttl=20)
+            except KeyboardInterrupt as error:
+                kept = error.__traceback__
+        self.assertIsNotNone(kept)
+        theirs.acquire(self.name, wait=10).release()
+
+    def test_ctrl_c_when_the_party_has_arrived(self):
+        ours, arrive = self.open(), redlocks.client.lib.task_arrive
+
+        def interrupted(*arguments):
+            arrive(*arguments)
+            raise KeyboardInterrupt
+        with unittest.mock.patch.object(redlocks.client.lib, "task_arrive", interrupted):
+            try:
+                ours.arrive(self.name, 2)
+            except KeyboardInterrupt as error:
+                kept = error.__traceback__
+        self.assertIsNotNone(kept)
+        self.code_of(redlocks.ContendedError, ours.arrive, self.name, 2, timeout=0.05)
+
     def test_ctrl_c_ends_a_wait_at_barrier_latch_and_for_a_leader(self):
         ours = self.open()
         ours.latch_create(self.name, 1)
@@ -290,6 +381,39 @@ class Ends(Case):
             gc.collect()
         ours.acquire(self.name, wait=DEADLINE).release()
 
+    def test_a_lease_whose_callback_refers_to_it_is_forgotten(self):
+        ours = self.open()
+
+        class Worker:
+            def __init__(self, name):
+                self.lease = ours.acquire(name, ttl=20, on_event=self.hear)
+
+            def hear(self, event):
+                """Of the lease."""
+        worker = Worker(self.name)
+        with self.assertWarnsRegex(ResourceWarning, self.name):
+            del worker
+            gc.collect()
+        ours.acquire(self.name, wait=10).release()
+
+    def test_others_are_collected_with_a_lease(self):
+        ours, said = self.open(), []
+
+        class Worker:
+            def __del__(self):
+                said.append((self.lease.valid, self.lease.token))
+                try:
+                    self.lease.release()
+                except redlocks.Error as error:
+                    said.append(error.code)
+        lease = ours.acquire(self.name, ttl=20)
+        lease.worker = Worker()
+        lease.worker.lease = lease
+        with self.assertWarnsRegex(ResourceWarning, self.name):
+            del lease
+            gc.collect()
+        self.assertEqual(said, [(False, ""), Code.E_ARGUMENT])
+
     def test_a_client_that_is_forgotten_gives_its_leases_back(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
@@ -302,18 +426,23 @@ class Ends(Case):
         self.open().acquire(self.name, wait=DEADLINE).release()
 
     def test_a_callback_that_raises_is_reported_and_others_are_called(self):
+        for error in (ZeroDivisionError, SystemExit, GeneratorExit):
+            with self.subTest(error):
+                self.is_reported(error)
+
+    def is_reported(self, error):
         ours, heard, said = self.open(), [], []
         former, sys.excepthook = sys.excepthook, lambda kind, *_: said.append(kind)
         self.addCleanup(setattr, sys, "excepthook", former)
 
         def raises(event):
-            raise ZeroDivisionError
-        one, other = ours.acquire(self.name, on_event=raises), \
-            ours.acquire(self.name + "2", on_event=heard.append)
+            raise error
+        one, other = ours.acquire(self.name, on_event=raises, wait=DEADLINE), \
+            ours.acquire(self.name + "2", on_event=heard.append, wait=DEADLINE)
         self.lose(one)
         self.lose(other)
         until(lambda: said and heard, "both were called")
-        self.assertEqual(said[0], ZeroDivisionError)
+        self.assertEqual(said[0], error)
 
     def test_a_callback_that_blocks_holds_up_no_renewal(self):
         ours, blocks = self.open(), threading.Event()
@@ -347,6 +476,21 @@ class Ends(Case):
             self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
             self.assertTrue(lease.valid)
             lease.extend()
+
+    def test_a_fork_while_another_thread_begins_something(self):
+        ours = self.open()
+        with ours._beginning:
+            child = os.fork()
+            if not child:
+                thread = threading.Thread(target=self.is_at_an_end, args=(ours,))
+                thread.start()
+                thread.join(DEADLINE)
+                os._exit(thread.is_alive())
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def is_at_an_end(self, ours):
+        self.code_of(redlocks.ForkedError, ours.acquire, self.name, on_event=id)
+        ours.close()
 
     def is_told_in_the_child(self, ours, lease):
         assert not lease.valid and ours.close() == 0

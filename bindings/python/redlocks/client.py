@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import itertools
 import os
 import sys
@@ -19,7 +18,7 @@ from ._library import Time, address, ffi, lib, text
 from .errors import Code, Error, HeldError, LostError, error_of
 from .events import Callback, Leader, Passage, Tally, callback_of, event_of, passage_of, tally_of
 from .terms import (FOREVER, Duration, Name, Names, Options, Struct, Terms, c_string, client_options,
-                    lease_options, ms, string)
+                    lease_options, ms, ms_or_zero, string)
 
 _clients: weakref.WeakSet[Client] = weakref.WeakSet()
 _numbers = itertools.count(1)
@@ -41,55 +40,80 @@ def _check(code: int, result: Any) -> None:
         raise error_of(code, text(result.text), text(result.votes))
 
 
+class _Held:
+    """The library's part of a lease. The collector may end it before a __del__ that uses the lease: then it
+    is NULL."""
+
+    def __init__(self, made: Any, kept: object) -> None:
+        self._kept, self._was_valid = kept, False
+        self.at, self.lease = made, ffi.NULL
+
+    def was_valid(self) -> bool:
+        return self._was_valid or lib.redlock_sync_lease_valid_for(self.lease) > 0
+
+    def loss(self) -> int:
+        return lib.held_loss(self.at) if self.at else Code.OK
+
+    def __del__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """The library may read what was kept until it has the handle back."""
+        self._was_valid = self.was_valid()
+        self.lease, (at, self.at) = ffi.NULL, (self.at, ffi.NULL)
+        if at:
+            lib.held_free(at)
+
+
 class Lease:
     """A lease that this process has. `with lease:` gives it back at the end; so does lease.release()."""
 
-    def __init__(self, client: Client, held: Any, names: tuple[Name, ...]) -> None:
-        self._client, self._held, self._lease, self.names = client, held, held.lease, names
+    def __init__(self, client: Client, held: _Held, names: tuple[Name, ...], ear: Optional[_Ear]) -> None:
+        self._client, self._held, self.names, self._ear = client, held, names, ear
         self._pid = os.getpid()
         self._released = False
 
     @property
     def valid_for(self) -> float:
         """Seconds left, rounded down to milliseconds; 0: not held. Look before each step."""
-        return lib.redlock_sync_lease_valid_for(self._lease) / 1000
+        return lib.redlock_sync_lease_valid_for(self._held.lease) / 1000
 
     @property
     def exclusive_for(self) -> float:
         """Likewise, but 0 while a name is shared."""
-        return lib.redlock_sync_lease_exclusive_for(self._lease) / 1000
+        return lib.redlock_sync_lease_exclusive_for(self._held.lease) / 1000
 
     @property
     def valid(self) -> bool:
-        return lib.redlock_sync_lease_valid_for(self._lease) > 0
+        return lib.redlock_sync_lease_valid_for(self._held.lease) > 0
 
     @property
     def fence(self) -> int:
         """The number that the resource should check; 0: not asked for."""
-        return lib.redlock_sync_lease_fence(self._lease)
+        return lib.redlock_sync_lease_fence(self._held.lease)
 
     @property
     def slot(self) -> int:
         """Which permit it is, from 0; -1: none."""
-        return lib.redlock_sync_lease_slot(self._lease)
+        return lib.redlock_sync_lease_slot(self._held.lease)
 
     @property
     def token(self) -> str:
-        return text(lib.redlock_sync_lease_token(self._lease))
+        return text(lib.redlock_sync_lease_token(self._held.lease))
 
     def check(self, needed: Duration = 0) -> None:
         """Raises LostError unless the lease is valid for more than `needed`."""
-        if lib.redlock_sync_lease_valid_for(self._lease) <= ms(needed):
+        if lib.redlock_sync_lease_valid_for(self._held.lease) <= ms(needed):
             raise self._loss()
 
     def _loss(self, otherwise: int = Code.E_EXPIRED) -> LostError:
-        code = lib.held_loss(self._held) or otherwise
+        code = self._held.loss() or otherwise
         return LostError(code, f"the lease on {self.names} has too little time left, or is over: "
                          + text(lib.redlock_code_text(code)))
 
     def extend(self, ttl: Optional[Duration] = None) -> None:
         """Renews it now; from now on for another ttl, if one is given."""
-        self._call(lib.redlock_sync_lease_extend, 0 if ttl is None else ms(ttl))
+        self._call(lib.redlock_sync_lease_extend, 0 if ttl is None else ms_or_zero(ttl))
 
     def downgrade(self) -> None:
         """From a writer to a reader."""
@@ -111,9 +135,10 @@ class Lease:
 
     def _call(self, function: Any, *arguments: Any) -> None:
         result = _result()
-        _check(function(self._lease, *arguments, result), result)
+        _check(function(self._held.lease, *arguments, result), result)
 
     def __enter__(self) -> Self:
+        self.check()
         return self
 
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
@@ -134,7 +159,7 @@ class Lease:
             recipes.log_end(self.names, other)
 
     def __del__(self) -> None:
-        if not getattr(self, "_released", True) and self._pid == os.getpid() and self.valid:
+        if not getattr(self, "_released", True) and self._pid == os.getpid() and self._held.was_valid():
             warnings.warn(f"the lease on {self.names} was not given back; it is now", ResourceWarning,
                           source=self)
 
@@ -144,18 +169,24 @@ class Lock:
 
     def __init__(self, client: Client, names: tuple[Name, ...], terms: dict[str, Any]) -> None:
         self._client, self._names, self._terms = client, names, terms
-        self._entered = threading.local()
+        self._entered: dict[threading.Thread, list[Lease]] = {}
 
     def acquire(self) -> Lease:
         return self._client.acquire(*self._names, **self._terms)
 
     def __enter__(self) -> Lease:
         lease = self.acquire()
-        self._entered.leases = [*getattr(self._entered, "leases", ()), lease]
+        try:
+            leases = self._entered.setdefault(threading.current_thread(), [])
+        except BaseException as error:  # of a signal
+            lease.__exit__(type(error), error, None)
+            raise
+        leases += (lease,)
         return lease
 
     def __exit__(self, *error: Any) -> None:
-        self._entered.leases.pop().__exit__(*error)
+        lease: Lease = recipes.take_entered(self._entered, threading.current_thread())
+        lease.__exit__(*error)
 
 
 class Client:
@@ -168,10 +199,10 @@ class Client:
         code = lib.redlock_sync_open(handle, asked.at, why, len(why))
         if code:
             raise error_of(code, text(why))
-        self._handle = ffi.gc(handle[0], lib.redlock_sync_free)
+        self._handle = handle[0]
         self._pid, self._closed = os.getpid(), False
         self._ears: Optional[_Ears] = None
-        self._beginning = threading.Lock()
+        self._beginning = threading.RLock()  # a handler of signals may close
         _clients.add(self)
 
     # ---- the client ----
@@ -196,10 +227,12 @@ class Client:
     def close(self, patience: Duration = _PATIENCE) -> int:
         """Gives all leases back, and waits for the masters. Returns the number of releases still owed."""
         waits = ms(patience)
+        if self._pid != os.getpid():  # another thread of the parent may have had the lock
+            return 0
         with self._beginning:
             self._closed, ears, self._ears = True, self._ears, None
         left: int = lib.redlock_sync_close(self._handle, waits)
-        if ears and self._pid == os.getpid():
+        if ears:
             ears.close()
         return left
 
@@ -210,8 +243,13 @@ class Client:
         self.close()
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True) and self._pid == os.getpid():
-            self.close()
+        """Others that the collector ends may still ask the client: it is NULL then, which the library
+        refuses."""
+        if hasattr(self, "_beginning"):
+            if not self._closed and self._pid == os.getpid():
+                self.close()
+            handle, self._handle = self._handle, ffi.NULL
+            lib.redlock_sync_free(handle)
 
     # ---- leases ----
 
@@ -223,20 +261,25 @@ class Client:
         """Raises HeldError if another holder has a name, after `wait`; UnavailableError without a quorum."""
         asked, called = lease_options(dict(terms)), Names(names)
         number, callback = next(_numbers), callback_of(on_event)
-        box = self._listen(number, callback) if callback else ffi.NULL
+        ear = _Ear(callback) if callback else None
+        box = self._listen(number, ear) if ear else ffi.NULL
         made = lib.held_new(self._handle, box, number)
         if not made:
             raise MemoryError
-        ears = self._ears if callback else None
-        held = ffi.gc(made, functools.partial(_end_held, (asked, called), ears, number))
-        waits = asked.at.wait_ms and may_be_interrupted()
-        if waits and lib.held_begin(held, called.at, called.count, asked.at):
-            _wait(held, lib.held_wait)
-            code = held.result.code
-        else:
-            code = lib.held_acquire(held, called.at, called.count, asked.at)
-        _check(code, held.result)
-        return Lease(self, held, names)
+        held = _Held(made, (asked, called))
+        try:
+            waits = asked.at.wait_ms and may_be_interrupted()
+            if waits and lib.held_begin(made, called.at, called.count, asked.at):
+                _wait(made, lib.held_wait)
+                code = made.result.code
+            else:
+                code = lib.held_acquire(made, called.at, called.count, asked.at)
+            held.lease = made.lease
+            _check(code, made.result)
+            return Lease(self, held, names, ear)
+        except BaseException:  # a signal may have come when it was granted
+            held.end()
+            raise
 
     def try_acquire(self, *names: Name, on_event: Optional[Callback] = None,
                     **terms: Unpack[Terms]) -> Optional[Lease]:
@@ -246,12 +289,14 @@ class Client:
         except HeldError:
             return None
 
-    def _listen(self, number: int, callback: Callback) -> Any:
+    def _listen(self, number: int, ear: _Ear) -> Any:
+        if self._pid != os.getpid():
+            raise error_of(Code.E_FORKED)
         with self._beginning:
             if self._closed:
                 raise error_of(Code.E_CLOSED)
             self._ears = self._ears or _Ears()
-            return self._ears.listen(number, callback)
+            return self._ears.listen(number, ear)
 
     # ---- recipes ----
 
@@ -297,7 +342,7 @@ class Client:
             code = lib.redlock_sync_barrier_arrive(self._handle, c_string(name), options.at, told, result)
             return recipes.result_of(code, passage_of(told), text(result.text))
         task = self._task()
-        code = self._carry_out(task, lib.task_arrive(task, c_string(name), options.at))
+        code = self._carry_out(task, lib.task_arrive, c_string(name), options.at)
         return recipes.result_of(code, passage_of(task.passage), text(task.text))
 
     def latch_create(self, name: Union[str, bytes], arrivals: int, *, life: Optional[Duration] = None,
@@ -323,7 +368,7 @@ class Client:
                 self._handle, c_string(name), options.at, told, result)
             return recipes.result_of(code, tally_of(told), text(result.text))
         task = self._task()
-        code = self._carry_out(task, lib.task_latch(task, address(call), c_string(name), options.at))
+        code = self._carry_out(task, lib.task_latch, address(call), c_string(name), options.at)
         return recipes.result_of(code, tally_of(task.tally), "")
 
     def _task(self) -> Any:
@@ -333,28 +378,28 @@ class Client:
         return ffi.gc(made, lib.task_free)
 
     @staticmethod
-    def _carry_out(task: Any, refused: int) -> int:
-        if refused:
-            raise error_of(refused)
-        _wait(task, lib.task_wait)
+    def _carry_out(task: Any, begin: Any, *arguments: Any) -> int:
+        try:
+            if refused := begin(task, *arguments):
+                raise error_of(refused)
+            _wait(task, lib.task_wait)
+        except BaseException:  # whoever keeps the traceback
+            ffi.release(task)
+            raise
         return task.code
 
 
 def _wait(handle: Any, function: Any) -> None:
-    """Signals come between two slices. If one raises, the call is ended, whoever keeps the traceback."""
-    try:
-        while not function(handle, _SLICE_MS):
-            pass
-    except BaseException:
-        ffi.release(handle)
-        raise
+    """Signals come between two slices. If one raises, the caller ends the call."""
+    while not function(handle, _SLICE_MS):
+        pass
 
 
-def _end_held(kept: object, ears: Optional[_Ears], number: int, held: Any) -> None:
-    """The library may read what was kept until it has the handle back."""
-    lib.held_free(held)
-    if ears:
-        ears.forget(number)
+class _Ear:
+    """A callback, which lives as long as its lease: it may refer to that."""
+
+    def __init__(self, callback: Callback) -> None:
+        self.callback = callback
 
 
 class _Ears:
@@ -362,27 +407,25 @@ class _Ears:
     holds up no renewal."""
 
     def __init__(self) -> None:
-        self._callbacks: dict[int, Callback] = {}
+        self._ears: weakref.WeakValueDictionary[int, _Ear] = weakref.WeakValueDictionary()
         self._box = ffi.gc(lib.inbox_new(), lib.inbox_drop)
         self._thread = threading.Thread(target=self._run, name="redlocks", daemon=True)
         self._thread.start()
 
-    def listen(self, number: int, callback: Callback) -> Any:
-        self._callbacks[number] = callback
+    def listen(self, number: int, ear: _Ear) -> Any:
+        self._ears[number] = ear
         return self._box
-
-    def forget(self, number: int) -> None:
-        self._callbacks.pop(number, None)
 
     def _run(self) -> None:
         while letter := lib.inbox_take(self._box):
             try:
                 event = event_of(letter.event)
-                callback = self._callbacks.get(letter.lease)
+                ear = self._ears.get(letter.lease)
             finally:
                 lib.letter_free(letter)
-            if callback:
-                _call(callback, event)
+            if ear:
+                _call(ear.callback, event)
+            del ear  # the next letter may come late
 
     def close(self) -> None:
         lib.inbox_close(self._box)
@@ -391,10 +434,14 @@ class _Ears:
 
 
 def _call(callback: Callback, event: Any) -> None:
+    """The thread goes on, whatever it raises, sys.exit() too: others must hear of their loss."""
     try:
         callback(event)
-    except Exception:
-        sys.excepthook(*sys.exc_info())
+    except BaseException:
+        try:
+            sys.excepthook(*sys.exc_info())
+        except BaseException:
+            sys.__excepthook__(*sys.exc_info())
 
 
 @atexit.register

@@ -51,6 +51,10 @@ class Error(Exception):
         self.result: Any = None  # of a barrier or latch: Passage, Tally
         super().__init__(sentence or text(lib.redlock_code_text(code)))
 
+    def __reduce__(self) -> Any:
+        """For pickle: a pool of processes hands it to the parent."""
+        return type(self), (int(self.code), str(self), self.votes), {"result": self.result}
+
     def with_result(self, result: Any) -> Error:
         self.result = result
         return self

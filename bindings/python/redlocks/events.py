@@ -60,11 +60,14 @@ def event_of(event: Any) -> Event:
 
 
 Callback = Callable[[Event], object]
+_COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
 def callback_of(on_event: Any) -> Optional[Callback]:
     if on_event is not None and not callable(on_event):
         raise TypeError(f"on_event cannot be called: {on_event!r}")
+    if getattr(getattr(on_event, "__code__", None), "co_flags", 0) & _COROUTINE:
+        raise TypeError(f"on_event is a coroutine function, which nobody would await: {on_event!r}")
     callback: Optional[Callback] = on_event
     return callback
 

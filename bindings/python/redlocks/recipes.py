@@ -6,9 +6,9 @@ import logging
 from typing import Any, Optional
 
 from ._library import ffi, text
-from .errors import LostError, error_of
+from .errors import Code, LostError, error_of
 from .events import Leader, leader_of
-from .terms import FOREVER, Duration, Struct, ms, timeout_ms
+from .terms import FOREVER, Duration, Struct, ms_or_zero, timeout_ms
 
 _log = logging.getLogger("redlocks")
 TURN_MS = 1000  # a signal of Python waits no longer for a leader
@@ -20,7 +20,23 @@ def log_end(names: Any, error: Exception) -> None:
                  "given back, which no quorum has confirmed", error)
 
 
+def take_entered(entered: dict[Any, list[Any]], key: Any) -> Any:
+    """The lease of the block that ends. A generator may be closed by another thread or task than the one that
+    entered: then it is the lease of the only one that is inside."""
+    inside = [each for each, leases in list(entered.items()) if leases]
+    if key not in inside:
+        if len(inside) != 1:
+            raise error_of(Code.E_STATE, "others entered this lock, and it is not clear whose block ends")
+        key = inside[0]
+    lease = entered[key].pop()
+    if not entered[key]:
+        del entered[key]
+    return lease
+
+
 def terms_of_leader(terms: Any, timeout: Optional[Duration]) -> Any:
+    if "wait" in terms:
+        raise TypeError("an election has no `wait`: give it a `timeout`")
     return {**terms, "fence": True, "wait": FOREVER if timeout is None else timeout}
 
 
@@ -39,7 +55,7 @@ def barrier_options(parties: int, generation: int, ttl: Optional[Duration], time
     options = Struct("redlock_barrier_options")
     options.set("parties", parties)
     options.set("generation", generation)
-    options.set("ttl_ms", 0 if ttl is None else ms(ttl))
+    options.set("ttl_ms", 0 if ttl is None else ms_or_zero(ttl))
     options.set("timeout_ms", timeout_ms(timeout))
     options.set_text("token", token)
     return options
@@ -49,7 +65,7 @@ def latch_options(timeout: Optional[Duration], arrivals: int = 0, life: Optional
                   id: Optional[str] = None, arrival: Optional[str] = None) -> Struct:
     options = Struct("redlock_latch_options")
     options.set("arrivals", arrivals)
-    options.set("life_ms", 0 if life is None else ms(life))
+    options.set("life_ms", 0 if life is None else ms_or_zero(life))
     options.set("timeout_ms", timeout_ms(timeout))
     options.set_text("id", id)
     options.set_text("arrival", arrival)

@@ -93,7 +93,7 @@ def _number(value: Any) -> int:
 
 Field = tuple[str, Callable[[Any], Any]]
 _TERMS: dict[str, Field] = {
-    "ttl": ("ttl_ms", ms), "wait": ("wait_ms", ms), "margin": ("margin_ms", ms_or_zero),
+    "ttl": ("ttl_ms", ms_or_zero), "wait": ("wait_ms", ms), "margin": ("margin_ms", ms_or_zero),
     "max_hold": ("max_hold_ms", ms), "at_least": ("at_least_ms", ms),
     "renew": ("no_renew", lambda renew: not renew), "fence": ("fence", _flag),
     "shared": ("mode", lambda shared: lib.REDLOCK_SHARED if shared else lib.REDLOCK_EXCLUSIVE),
