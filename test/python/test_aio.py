@@ -99,6 +99,17 @@ class Leases(Case):
             await (await client.acquire(self.name, wait=DEADLINE)).release()
         self.run_on_loop(program)
 
+    def test_a_cancel_in_the_moment_of_a_loss_stays_one(self):
+        async def program(client):
+            async def work():
+                async with client.lock(self.name) as lease:
+                    asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
+                    lease._hear(redlocks.Event(EventKind.LOST, Code.E_GONE, "", 0, 0, 0, 0, 3, 5))
+            ended, = await asyncio.gather(asyncio.create_task(work()), return_exceptions=True)
+            self.assertIs(type(ended), asyncio.CancelledError)
+            await (await client.acquire(self.name, wait=DEADLINE)).release()
+        self.run_on_loop(program)
+
     def test_a_wait_that_is_cancelled_leaves_nothing(self):
         async def program(client):
             held = await client.acquire(self.name)
@@ -125,6 +136,32 @@ class Leases(Case):
             await asyncio.gather(*(count() for _ in range(8)))
         self.run_on_loop(program)
         self.assertEqual(counted, [40])
+
+    def test_a_block_does_not_begin_without_the_lease(self):
+        async def program(client):
+            lost = await client.acquire(self.name)
+            await self.lose_here(client, lost)
+            released = await client.acquire(self.name + "2")
+            await released.release()
+            for lease in (lost, released):
+                with self.assertRaises(redlocks.LostError):
+                    async with lease:
+                        self.fail("it has begun")
+        self.run_on_loop(program)
+
+    def test_a_generator_is_ended_by_the_loop(self):
+        async def program(client):
+            lock = client.lock(self.name, wait=DEADLINE)
+
+            async def steps():
+                async with lock:
+                    yield
+            async for _ in steps():
+                break
+            gc.collect()
+            async with lock:
+                pass
+        self.run_on_loop(program)
 
     def test_tasks_share_a_lock(self):
         async def program(client):
@@ -192,17 +229,36 @@ class Ends(Case):
         self.run_on_loop(program)
 
     def test_a_close_ends_a_wait(self):
+        async def observe(ours):
+            async for _ in ours.observe(self.name):
+                pass
+
         async def program(client):
             async with aio.Client(self.nodes, **PATIENT) as ours:
                 held = await client.acquire(self.name)
                 waits = [asyncio.create_task(ours.acquire(self.name, wait=FOREVER)),
-                         asyncio.create_task(ours.arrive(self.name, 2))]
+                         asyncio.create_task(ours.arrive(self.name, 2)), asyncio.create_task(observe(ours))]
                 await becomes(lambda: "redlock_waiting 1\n" in ours.metrics())
                 await ours.close()
                 for error in await asyncio.gather(*waits, return_exceptions=True):
                     self.assertEqual(error.code, Code.E_CLOSED)
                 await held.release()
         self.run_on_loop(program)
+
+    def test_another_loop_is_refused(self):
+        left = []
+
+        async def leave():
+            left.append(aio.Client(self.nodes, **PATIENT))
+            left.append(await left[0].acquire(self.name))
+
+        async def use():
+            client, lease = left
+            for call in (lease.release, lease.extend, client.close, client.ready):
+                self.assertEqual(await code_of(redlocks.MisuseError, call()), Code.E_STATE)
+        asyncio.run(leave())
+        asyncio.run(use())
+        self.assertTrue(aio._run_out(left[0]))
 
     def test_another_thread_is_refused(self):
         async def program(client):

@@ -26,7 +26,7 @@ from .errors import Code, Error, HeldError, LostError, error_of
 from .events import (Callback, Event, EventKind, Leader, Passage, Tally, callback_of, event_of, leader_of,
                      passage_of, tally_of)
 from .terms import (Duration, Name, Names, Options, Terms, c_string, client_options, lease_options, ms,
-                    string)
+                    ms_or_zero, string)
 
 _PATIENCE = 1.0
 _numbers = itertools.count(1)
@@ -214,7 +214,7 @@ class Lease:
 
     async def extend(self, ttl: Optional[Duration] = None) -> None:
         """Renews it now; from now on for another ttl, if one is given."""
-        await self._ask("extend", lib.redlock_lease_extend, 0 if ttl is None else ms(ttl))
+        await self._ask("extend", lib.redlock_lease_extend, 0 if ttl is None else ms_or_zero(ttl))
 
     async def downgrade(self) -> None:
         """From a writer to a reader."""
@@ -240,6 +240,7 @@ class Lease:
         return self._loss() if self._lost else None
 
     async def __aenter__(self) -> Self:
+        self.check()
         self._guarded = asyncio.current_task()
         self._cancels = self._guarded.cancelling() if self._guarded else 0
         return self
@@ -260,7 +261,9 @@ class Lease:
             try:
                 await asyncio.sleep(0)
             except asyncio.CancelledError:
-                pass
+                if task.cancelling() > self._cancels:  # somebody has cancelled meanwhile
+                    self._abandon()
+                    raise
         return alone and (error is None or isinstance(error, asyncio.CancelledError))
 
     def _abandon(self) -> None:
@@ -304,10 +307,7 @@ class Lock:
         return lease
 
     async def __aexit__(self, *error: Any) -> None:
-        task = asyncio.current_task()
-        lease = self._entered[task].pop()
-        if not self._entered[task]:
-            del self._entered[task]
+        lease: Lease = recipes.take_entered(self._entered, asyncio.current_task(self._client._loop))
         await lease.__aexit__(*error)
 
 
@@ -319,6 +319,7 @@ class Client:
         self._loop = asyncio.get_running_loop()
         self._ready, self._closing, self._closes = _Answer(self._loop), _Answer(self._loop), False
         self._thread, self._pid = threading.get_ident(), os.getpid()
+        self._watches: weakref.WeakSet[_News] = weakref.WeakSet()
         asked = client_options(nodes, dict(options))
         asked.at.on_ready, asked.at.data = lib.on_ready, _register(self._ready)
         handle, why = ffi.new("redlock **"), ffi.new("char[512]")
@@ -343,6 +344,8 @@ class Client:
             raise error_of(Code.E_FORKED)
         if self._thread != threading.get_ident():
             raise error_of(Code.E_STATE, "the client belongs to the thread of its loop")
+        if asyncio._get_running_loop() not in (self._loop, None):
+            raise error_of(Code.E_STATE, "the client belongs to another loop: close it before that ends")
         if not self._handle:
             raise error_of(Code.E_CLOSED)
         return self._handle
@@ -397,6 +400,8 @@ class Client:
         """The client is closed. A cancelled wait for that changes nothing."""
         self._drop()
         self._closing.settle(left)
+        for news in self._watches:
+            news.queue.put_nowait(None)
 
     def _drop(self) -> None:
         _clients.discard(self)
@@ -463,14 +468,16 @@ class Client:
         return lease
 
     async def observe(self, name: Union[str, bytes]) -> AsyncIterator[Leader]:
-        """Yields the announced leader: as it is now, then each change."""
+        """Yields the announced leader: as it is now, then each change. A close of the client ends it."""
         news = _News()
         place = ffi.new("redlock_observer **")
         data = _register(news)
         self._check(lib.redlock_observer_begin(self._use(), place, c_string(name), lib.on_leader, data))
+        self._watches.add(news)
         try:
-            while True:
-                yield await news.queue.get()
+            while leader := await news.queue.get():
+                yield leader
+            raise error_of(Code.E_CLOSED)
         finally:
             self._free(lib.redlock_observer_free, place[0])
 
@@ -518,7 +525,7 @@ class _News:
     """Reports of an observer that its user has not had yet."""
 
     def __init__(self) -> None:
-        self.queue: asyncio.Queue[Leader] = asyncio.Queue()
+        self.queue: asyncio.Queue[Optional[Leader]] = asyncio.Queue()
 
     def _hear(self, leader: Leader) -> None:
         self.queue.put_nowait(leader)
