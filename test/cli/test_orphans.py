@@ -59,7 +59,8 @@ class Killed(ClusterCase):
         process, ended = self.job("--ttl", "25s")
         self.kill(process)
         self.written(ended)
-        until(lambda: all(self.cluster.each_cli("KEYS", "redlock:released:*")), "each master has the mark")
+        marks = lambda: sum(map(bool, self.cluster.each_cli("KEYS", "redlock:released:*")))
+        until(lambda: marks() > self.masters // 2, "a quorum has the mark")
 
     def test_with_a_fence(self):
         self.hands_over("--fence")
