@@ -101,10 +101,11 @@ static bool holds(const struct user *user)
 }
 
 /* One try of a client of its own. */
-static redlock_code try_once(const char *name)
+static redlock_code try_with(redlock_options options, const char *name)
 {
     struct user user;
-    open_user(&user);
+    open_with(&user, NULL, options);
+    ADVANCE(0);
     ask(&user, name, 0);
     ADVANCE(3000);
     redlock_code code = user.last.code;
@@ -112,6 +113,11 @@ static redlock_code try_once(const char *name)
         release(&user);
     close_user(&user);
     return code;
+}
+
+static redlock_code try_once(const char *name)
+{
+    return try_with((redlock_options){0}, name);
 }
 
 static int in_virtual_time(void **state)
@@ -503,16 +509,7 @@ VIRTUAL(a_stepped_clock_ends_what_a_master_keeps)
 
 static redlock_code try_list(const char *nodes, const char *fleet)
 {
-    struct user user;
-    open_with(&user, NULL, (redlock_options){.nodes = nodes, .fleet = fleet});
-    ADVANCE(0);
-    ask(&user, "its-own", 0);
-    ADVANCE(3000);
-    redlock_code code = user.last.code;
-    if (user.last.kind == REDLOCK_ACQUIRED)
-        release(&user);
-    close_user(&user);
-    return code;
+    return try_with((redlock_options){.nodes = nodes, .fleet = fleet}, "its-own");
 }
 
 /* Two quorums of a fleet must meet: 2 of 3 and 3 of 5 need not, 3 of 4 and 3 of 5 do. */
