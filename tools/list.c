@@ -164,13 +164,12 @@ static void finish(struct list *list)
     shares_sort(&listing->shares);
     say_line_end();
     bool done = put_listing(list);
+    if (!options->quiet && !options->json)
+        say_troubles(list);
     if (listing->code && !options->json)
         say("%s", listing->text);
-    if (!options->quiet && !options->json) {
-        say_troubles(list);
-        if (!listing->code && listing->shares.count == 0)
-            say_at(REDLOCK_LOG_INFO, "nothing is held or waited for");
-    }
+    else if (listing->shares.count == 0 && !options->quiet && !options->json)
+        say_at(REDLOCK_LOG_INFO, "nothing is held or waited for");
     session_end(&list->session, done ? exit_for(listing->code) : EXIT_OUTPUT, 0);
 }
 
