@@ -37,12 +37,21 @@ static bool owns_all(struct world *w, unsigned master, const struct model_call *
     return true;
 }
 
+/* The longest max_ttl of a client: one list may have a longer one than the other. */
+static int64_t longest_ttl_ms(const struct world *w)
+{
+    int64_t more = w->faults & 1U << FAULT_MIXED_TTL ? 1500 : 0;
+    for (unsigned k = 0; k < KINDS_ALL; k++)
+        if (w->kinds[k].more_ttl_ms > more)
+            more = w->kinds[k].more_ttl_ms;
+    return w->max_ttl_ms + more;
+}
+
 /* So far may a clock be ahead of all walls: a restarted master begins a window after the quarantine
  * that it works out by its own wall.  Walls differ, and may have been set back. */
 static usec farthest_ahead(const struct world *w)
 {
-    bool mixed = w->faults & 1U << FAULT_MIXED_TTL;
-    usec ttl = MS(w->max_ttl_ms + (mixed ? 1500 : 0));
+    usec ttl = MS(longest_ttl_ms(w));
     usec lease = ttl + ttl / 100, skew = MS(w->skew_ms);
     return CLOCK_WINDOW + skew + (lease > skew ? lease : skew);
 }
