@@ -24,7 +24,6 @@ static void advise_on_way(struct text *out, const char *words)
     static const struct {
         const char *says, *advice;
     } ways[] = {
-        {"Connection refused", "no server listens there: start it, or correct the port"},
         {"cannot look up", "correct the name, or the name lookup of this machine"},
         {"No route to host", "see that its host is up, and the route to it"},
         {"Network is unreachable", "see the route to its host"},

@@ -88,6 +88,16 @@ static void tell(const struct barrier *barrier, const redlock_barrier_result *pa
         say("%s: %s", name, passage->text);
 }
 
+/* The sentence has the reasons of the masters. */
+static void say_remedies(const struct barrier *barrier)
+{
+    struct text out = {0};
+    nodes_show_remedies(&out, barrier->session.client);
+    if (out.length > 0)
+        say_text(&out);
+    text_free(&out);
+}
+
 static int status_of(const struct barrier *barrier, const redlock_barrier_result *passage)
 {
     bool left = barrier->signal && passage->code == REDLOCK_E_CANCELLED;
@@ -102,6 +112,8 @@ static void on_passage(redlock_barrier *party, const redlock_barrier_result *pas
         done = put_json(barrier, passage);
     else
         tell(barrier, passage);
+    if (!barrier->session.options->json && exit_for(passage->code) == EXIT_UNAVAILABLE)
+        say_remedies(barrier);
     redlock_barrier_free(party);
     barrier->party = NULL;
     session_end(&barrier->session, done ? status_of(barrier, passage) : EXIT_OUTPUT,

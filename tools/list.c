@@ -11,6 +11,7 @@
 #include "list_report.h"
 #include "memory.h"
 #include "name_set.h"
+#include "remedy.h"
 #include "say.h"
 #include "session.h"
 
@@ -123,6 +124,26 @@ static unsigned count_surveyed(const struct list *list)
     return count;
 }
 
+/* A user that may not see all keys may see some. */
+static const char *remedy_of(const struct surveyed *surveyed)
+{
+    const char *why = surveyed->why.length > 0 ? surveyed->why.bytes : "";
+    bool is_about_key = strstr(why, "access one of the keys") || strstr(why, "access a key");
+    return is_about_key ? "give the beginning of the names that this user may use: --prefix"
+                        : remedy_for(why);
+}
+
+/* Behind the last master that it is for. */
+static void say_remedy(const struct list *list, unsigned index)
+{
+    const char *remedy = remedy_of(&list->surveyed[index]);
+    for (unsigned i = index + 1; remedy && i < list->masters; i++)
+        if (remedy_of(&list->surveyed[i]) == remedy)
+            return;
+    if (remedy)
+        say_at(REDLOCK_LOG_WARNING, "-> %s", remedy);
+}
+
 static void say_troubles(const struct list *list)
 {
     for (unsigned i = 0; i < list->masters; i++) {
@@ -136,6 +157,7 @@ static void say_troubles(const struct list *list)
         if (surveyed->left_out > 0)
             say_at(REDLOCK_LOG_WARNING, "%s: %llu names are too long and not shown", node.node,
                    (unsigned long long)surveyed->left_out);
+        say_remedy(list, i);
     }
 }
 

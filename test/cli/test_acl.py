@@ -369,6 +369,7 @@ class Operator(Masters):
     def test_names_of_others(self):
         told = self.operator("list", status=69).err
         self.assertRegex(told, "NOPERM .*key")
+        self.assertIn("-> give the beginning of the names that this user may use: --prefix\n", told)
 
     def test_each_right_is_named(self):
         for command in "scan", "dbsize", "getrange":
@@ -384,3 +385,5 @@ class Operator(Masters):
     def test_the_user_of_locks_may_not(self):
         told = self.redlock("list", "--prefix", "lock:", status=69).err
         self.assertIn("no permissions to run the 'scan' command", told)
+        self.assertEqual(told.count("-> `redlock list` needs more rights than a lock: those of "
+                                    "redlock-operator from share/doc/redlock/examples/users.acl\n"), 1)

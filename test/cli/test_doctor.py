@@ -88,7 +88,7 @@ class Down(Doctor):
         with socket.socket() as nobody:
             nobody.bind(("127.0.0.1", 0))
             port = nobody.getsockname()[1]
-            self.down(f"redis://127.0.0.1:{port}", "Connection refused", "start it, or correct the port")
+            self.down(f"redis://127.0.0.1:{port}", "Connection refused", "see that it runs, that host")
             nobody.listen()
             self.down(f"redis://127.0.0.1:{port}", "no answer within", "see whether it hangs")
         self.down("redis://nobody.invalid", "cannot look up", "correct the name")
@@ -110,6 +110,37 @@ class Down(Doctor):
                                  more=("--connect-timeout", "500ms"))
         self.assertEqual(found["text"], "connected, but it has not taken the scripts within 2000 ms")
         self.assertIn("give it time (--connect-timeout)", found["advice"][0])
+
+    def test_a_script_of_another_program(self):
+        server = self.server()
+        self.redlock("nodes", "--adopt", "--nodes", server.uri(), status=0)
+        server.cli("CONFIG", "SET", "lua-time-limit", "50")
+        self.program("redis-cli", "-s", str(server.dir / "cli.sock"), "EVAL", "while true do end", "0")
+        until(lambda: "BUSY" in server.cli("PING", check=False), "its script runs")
+        self.down(server.uri(), "BUSY ", "SCRIPT KILL ends one that has written nothing yet")
+        told = self.redlock("lock", "a", "--nodes", server.uri(), status=69).err
+        self.assertIn("\n  -> a script of some program runs there too long", told)
+        server.cli("SCRIPT", "KILL")
+        until(lambda: self.redlock("nodes", "--nodes", server.uri()).status == 0, "it votes again")
+
+    def test_another_database(self):
+        server = self.server(f"aclfile {ACL}", "databases 2", login=ADMIN)
+        self.down(server.uri(LOGIN) + "/1", "the 'select' command", "leave out the /DB behind the port")
+        self.down(server.uri("admin:change-this@") + "/2", "DB index is out of range",
+                  "correct the /DB behind its port, in all clients")
+
+    def test_all_commands_say_what_to_do_once(self):
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            node = f"127.0.0.1:{nobody.getsockname()[1]}"
+            env = environment(REDLOCK_NODES=f"{node},{node.replace('127.0.0.1', '127.0.0.2')}")
+            for command in (["lock", "a"], ["run", "a", "--", "true"], ["status", "a"], ["list"],
+                            ["leader", "a"], ["latch", "count", "a"],
+                            ["barrier", "--parties", "1", "--wait", "0", "a"]):
+                with self.subTest(command=command):
+                    result = self.redlock(*command, env=env, status=69)
+                    told = result.out + result.err
+                    self.assertEqual(told.count("-> no server takes connections there"), 1, told)
 
     def test_no_room_for_connections(self):
         server = self.server("maxclients 1")

@@ -23,6 +23,9 @@
     "its ACL forbids this user that name, or the keys redlock:*: choose a name that it allows; "   \
     "~lock:* of " USERS_ACL " allows lock:NAME"
 
+#define LIST_RIGHTS                                                                                \
+    "`redlock list` needs more rights than a lock: those of redlock-operator from " USERS_ACL
+
 /* The first that fits. */
 static const struct {
     const char *says, *advice;
@@ -56,6 +59,12 @@ static const struct {
     {"NOAUTH", "it wants a password: redis://:PASSWORD@HOST, or redis://USER:PASSWORD@HOST"},
     {"access one of the keys", OTHERS_KEY},
     {"access a key", OTHERS_KEY}, /* Redis 7.2 */
+    {"run the 'scan' command", LIST_RIGHTS},
+    {"run the 'dbsize' command", LIST_RIGHTS},
+    {"run the 'getrange' command", LIST_RIGHTS},
+    {"run the 'select' command",
+     "its ACL forbids this user other databases than the first: leave out the /DB behind the "
+     "port, in all clients, or allow +select"},
     {"NOPERM", "its ACL forbids this user a command that locks need: take the rights of redlock "
                "from " USERS_ACL},
     {"PUBLISH in its scripts", "let its user publish on the channels of locks: +publish "
@@ -63,6 +72,10 @@ static const struct {
                                "if PUBLISH was renamed (rename-command), give it back its name"},
     {"protected mode", "it takes connections from its own machine only: set a password or an ACL "
                        "there"},
+    {"Connection refused", "no server takes connections there: see that it runs, that host and "
+                           "port are right, and that its `bind` has this address"},
+    {"DB index", "it has no such database: correct the /DB behind its port, in all clients, or "
+                 "raise `databases` there"},
     {"max number of clients", "it has no room for another connection: raise its maxclients"},
     {"set back behind its own start",
      "set its clock right; until its clock is past that start it has no vote"},
@@ -83,6 +96,8 @@ static const struct {
     {"NOREPLICAS", "it takes no writes without replicas: set min-replicas-to-write 0 there"},
     {"MISCONF", "it takes no writes since it could not save: see its log and its disk"},
     {"READONLY", "it is read-only: list independent masters only, no replicas"},
+    {"BUSY ", "a script of some program runs there too long: SCRIPT KILL ends one that has "
+              "written nothing yet; SLOWLOG GET then shows it"},
     {"LOADING", "it still loads its data: try again later"},
     {"closed by the master", MUTE},
     {"WRONGTYPE", "another program uses the key redlock:clock: redlock:* is for locks alone"},

@@ -228,14 +228,19 @@ static const char *remedy_of(const redlock_event *event, unsigned master)
     return speaks && event->code == REDLOCK_E_UNAVAILABLE ? remedy_for(vote->text) : NULL;
 }
 
+static void show_remedy(struct text *out, const char *remedy)
+{
+    if (remedy)
+        text_format(out, "  -> %s\n", remedy);
+}
+
 void votes_show_remedy(struct text *out, const redlock_event *event, unsigned master)
 {
     const char *remedy = remedy_of(event, master);
     for (unsigned i = master + 1; remedy && i < event->masters; i++)
         if (remedy_of(event, i) == remedy)
             return;
-    if (remedy)
-        text_format(out, "  -> %s\n", remedy);
+    show_remedy(out, remedy);
 }
 
 void votes_explain(struct text *out, const redlock_event *event)
@@ -268,12 +273,37 @@ void node_explain(struct text *out, const redlock_node *node)
     text_format(out, "\n");
 }
 
+/* Of a master that does not vote. */
+static const char *remedy_of_node(redlock *client, unsigned index)
+{
+    redlock_node node = {.size = sizeof node};
+    bool speaks =
+        redlock_node_get(client, index, &node) == REDLOCK_OK && node.state == REDLOCK_NODE_DOWN;
+    return speaks ? remedy_for(node.text) : NULL;
+}
+
+static void node_show_remedy(struct text *out, redlock *client, unsigned index)
+{
+    const char *remedy = remedy_of_node(client, index);
+    for (unsigned i = index + 1; remedy && i < redlock_node_count(client); i++)
+        if (remedy_of_node(client, i) == remedy)
+            return;
+    show_remedy(out, remedy);
+}
+
+void nodes_show_remedies(struct text *out, redlock *client)
+{
+    for (unsigned i = 0; i < redlock_node_count(client); i++)
+        node_show_remedy(out, client, i);
+}
+
 void nodes_explain(struct text *out, redlock *client)
 {
     for (unsigned i = 0; i < redlock_node_count(client); i++) {
         redlock_node node = {.size = sizeof node};
         if (redlock_node_get(client, i, &node) == REDLOCK_OK)
             node_explain(out, &node);
+        node_show_remedy(out, client, i);
     }
 }
 

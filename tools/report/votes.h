@@ -62,7 +62,10 @@ bool vote_explain(struct text *out, const redlock_vote *vote);
 
 /* Why the master does not vote: an indented line, or nothing. */
 void node_explain(struct text *out, const redlock_node *node);
+/* Of all masters, with what to do about that. */
 void nodes_explain(struct text *out, redlock *client);
+/* The advice alone, each once: where the reasons stand already. */
+void nodes_show_remedies(struct text *out, redlock *client);
 
 /* The sentence above the reasons: without those that the event's own text contains. */
 const char *votes_headline(const redlock_event *event);
