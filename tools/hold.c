@@ -48,11 +48,13 @@ const char lock_help[] =
 const char extend_help[] =
     "usage: redlock extend --token TOKEN [--ttl D] [--shared[=NAME]] NAME...\n"
     "\n"
-    "Prolongs the lease of this token to the ttl, counted from now.\n"
+    "Prolongs the lease of this token to the ttl, counted from now. It shortens none:\n"
+    "a lease that lasts longer stays as it is.\n"
     "\n"
     "  --token TOKEN   the output of `redlock lock`, or the token without its label,\n"
     "                  as `redlock status` shows it\n"
-    "  --ttl D         how long it lasts from now (10s)\n"
+    "  --ttl D         how long it lasts from now at least (10s). Masters do not know\n"
+    "                  what `redlock lock` was given: give the same again\n"
     "  --shared[=NAME] it is a reader's lease: as for `redlock lock`\n"
     "\n"
     "Exit status: 0 extended, 64 usage, 69 no quorum of masters, 76 the lease is\n"
@@ -93,7 +95,7 @@ static void add_words(struct text *out, const struct hold *hold, const redlock_e
 {
     enum command_bit command = hold->session.options->command->bit;
     if (command == FOR_EXTEND)
-        text_format(out, "extended, valid for %" PRId64 " ms", valid_ms);
+        text_format(out, "extended, valid for at least %" PRId64 " ms", valid_ms);
     else if (command == FOR_LOCK)
         text_format(out, "acquired, valid for %" PRId64 " ms", valid_ms);
     if (command == FOR_LOCK && event->fence)
@@ -132,7 +134,7 @@ static void success_text(struct text *out, const struct hold *hold, const redloc
     } else if (options->quiet) {
         return;
     } else if (options->command->bit == FOR_EXTEND) {
-        text_format(out, "extended, valid for %s, on %u of %u masters\n",
+        text_format(out, "extended, valid for at least %s, on %u of %u masters\n",
                     duration_show(span, valid_ms), event->granted, event->masters);
     } else {
         text_format(out, "released\n");

@@ -126,7 +126,7 @@ class Documents(ClusterCase):
         for document in others:
             self.assertEqual(set(document), set(done))
         self.assertEqual((others[0]["token"], others[0]["valid_ms"]), (None, None))
-        self.assertRegex(others[2]["text"], r"^extended, valid for \d+ ms$")
+        self.assertRegex(others[2]["text"], r"^extended, valid for at least \d+ ms$")
         self.assertEqual(others[2]["code"], "REDLOCK_OK")
 
     def test_run_tells_all(self):

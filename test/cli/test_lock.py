@@ -88,9 +88,17 @@ class Lock(ClusterCase):
     def test_extend(self):
         token = self.lock("--ttl", "5s", self.name)
         told = self.redlock("extend", "--token", token, "--ttl", "25s", self.name, status=0)
-        self.assertRegex(told.out, r"^extended, valid for 2\d\.\d s, on \d of 5 masters\n$")
+        self.assertRegex(told.out, r"^extended, valid for at least 2\d\.\d s, on \d of 5 masters\n$")
         self.assertGreater(self.redlock("status", "--json", self.name,
                                         status=0).json["names"][0]["remaining_ms"], 10000)
+
+    def test_extend_shortens_nothing(self):
+        """The command has no --ttl, and the lease lasts longer than it says."""
+        token = self.lock_on_all("--ttl", "28s", self.name)
+        told = self.redlock("extend", "--token", token, self.name, status=0).out
+        self.assertRegex(told, r"^extended, valid for at least 9\.\d s, on \d of 5 masters\n$")
+        left = [int(text) for text in self.cluster.each_cli("PTTL", self.name)]
+        self.assertGreater(min(left), 10000)
 
     def test_not_ours_any_more(self):
         token = self.lock(self.name)
