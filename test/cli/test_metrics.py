@@ -187,8 +187,8 @@ class File(MetricsCase):
         return dict(labels)
 
     def test_labels(self):
-        self.assertEqual(self.labels(b'a"b\\c\n\xff\xc3\xa9'),
-                         {"lock": 'a"b\\c\\x0a\\xffé'})
+        self.assertEqual(self.labels(b'a"b\\c\r\xff\xc3\xa9'),
+                         {"lock": 'a"b\\c\\x0d\\xffé'})
         self.assertEqual(self.labels("é" * 500), {"lock": "é" * 64 + "..."})
         self.assertEqual(self.labels("x" + "é" * 500), {"lock": "x" + "é" * 63 + "..."})
         self.assertEqual(self.labels("n", "--label", "left"), {"lock": "n", "label": "left"})

@@ -153,8 +153,8 @@ class Notify(NotifyCase, ClusterCase):
         self.assertIn(len(told["STATUS"].encode()), (999, 1000))
         self.terminate(process, None)
         self.manager = Manager(self, str(self.tmp / "other"))
-        self.finish(self.start("run", "a\nREADY=0\nb\x1b", script="true"), 0)
-        self.assertTrue(any("holding 'a\\x0aREADY=0\\x0ab\\x1b'" in it["STATUS"]
+        self.finish(self.start("run", "a\rREADY=0\rb\x1b", script="true"), 0)
+        self.assertTrue(any("holding 'a\\x0dREADY=0\\x0db\\x1b'" in it["STATUS"]
                             for it in self.manager.hear_all()))
         self.assertEqual(self.manager.states(), ["READY", "STOPPING"])
 

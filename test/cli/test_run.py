@@ -39,15 +39,21 @@ class Child(ClusterCase):
         self.assertEqual((result.out, result.err), ("something", "told\n"))
 
     def test_environment(self):
-        result = self.redlock("run", "a name", "an\nother", "--", "sh", "-c",
+        result = self.redlock("run", "a name", "an\tother", "--", "sh", "-c",
                               'printf "%s|%s|%s|%s" "$REDLOCK_NAME" "$REDLOCK_NAMES" '
                               '"$REDLOCK_TOKEN" "$(redis-cli -p $0 GET "a name")"',
                               str(self.cluster.ports[0]), status=0,
                               env=self.env(REDISCLI_AUTH=self.cluster.passwords[0]))
         name, names, token, value = result.out.split("|")
-        self.assertEqual((name, names), ("a name", "a name\nan\nother"))
+        self.assertEqual((name, names), ("a name", "a name\nan\tother"))
         self.assertRegex(token, r"^[A-Za-z0-9_-]{22}:")
         self.assertIn(value, (token, ""))  # a slow master may still be on its way
+
+    def test_name_that_the_command_would_take_for_two(self):
+        for command in "run", "elect":
+            told = self.redlock(command, "an\nother", "--", "true", status=64).err
+            self.assertIn("a name has a newline, which separates the names in REDLOCK_NAMES", told)
+        self.unlock(self.lock("an\nother"), "an\nother")
 
     def test_environment_of_a_run_in_a_run(self):
         result = self.redlock("run", "outer", "--", REDLOCK, *self.patience, "run", "inner", "--",

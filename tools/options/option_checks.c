@@ -22,6 +22,16 @@ static int check_permits(const struct options *options)
     return GO_ON;
 }
 
+/* A script that reads them could not tell one name from two. */
+static int check_names(const struct options *options)
+{
+    for (size_t i = 0; i < options->names_count; i++)
+        if (memchr(options->names[i].bytes, '\n', options->names[i].length))
+            return misuse(options, "a name has a newline, which separates the names in "
+                                   "REDLOCK_NAMES: choose another name, or use `redlock lock`");
+    return GO_ON;
+}
+
 static int check_latch(const struct options *options)
 {
     bool creates = strcmp(options->action, "create") == 0;
@@ -138,6 +148,8 @@ int option_checks(const struct options *options)
         return misuse(options, "--token: '%s' is no token: give what `redlock lock` printed",
                       options->token);
     }
-    int status = check_permits(options);
+    int status = bit & (FOR_RUN | FOR_ELECT) ? check_names(options) : GO_ON;
+    if (status == GO_ON)
+        status = check_permits(options);
     return status == GO_ON ? check_on_lost(options) : status;
 }
