@@ -4,8 +4,10 @@
 # always those of the redlock that is there. Masters are asked for one thing only: the names of locks,
 # by `redlock list`, where the environment says which masters. That may take one second.
 
+# A long option has its text on the next line: that goes behind it.
 function __redlock_help
-    type -q $argv[1]; and command $argv --help 2>/dev/null </dev/null
+    type -q $argv[1]; and command $argv --help 2>/dev/null </dev/null |
+        sed -E '/^  (-[a-zA-Z], )?--[a-z-]+( [A-Z]+|\[=[A-Z]+\])?$/{N;s/\n {9,}/  /;}'
 end
 
 # The options in lines of help, each with its text behind a tab.

@@ -50,7 +50,7 @@ static const char global_help[] =
     "  -q, --quiet            results and errors alone, nothing that is normal\n"
     "  -v, --verbose          report each event\n"
     "  -h, --help             of the command, if one is named\n"
-    "  -V, --version\n"
+    "  -V, --version          the version of this redlock\n"
     "\n"
     "Durations D have a unit: 250ms, 10s, 5m, 2h. All clients of the same masters\n"
     "need the same list (see --fleet), --max-ttl and --spare: `man redlock`.\n"

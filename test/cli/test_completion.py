@@ -240,17 +240,48 @@ class Completion:
         self.assertEqual(ask("redlock "), set())
 
 
+class Texts(Completion):
+    """Those of shells that show a text beside each option."""
+
+    def test_each_option_has_a_text(self):
+        self.asking()
+        self.assertIn("exit with N", self.texts("run")["--unavailable-exit-code"])
+        for command in ((), *((command,) for command in told.commands())):
+            with self.subTest(command=command):
+                texts = self.texts(*command)
+                self.assertEqual(set(texts), told.options(*command))
+                self.assertEqual([option for option, text in texts.items() if len(text.split()) < 2], [])
+
+
 class InBash(Completion, Case):
     shell = Bash
     completes_programs = False  # but with the package bash-completion
 
 
-class InZsh(Completion, Case):
+class InZsh(Texts, Case):
     shell = Zsh
 
+    def texts(self, *command):
+        """As its functions read them."""
+        functions = (COMPLETIONS / "_redlock").read_text().rpartition("\n_redlock ")[0]
+        (self.tmp / "functions").write_text(functions)
+        script = ('setopt extendedglob; redlock=$1 specs=(); source $2; '
+                  '_redlock_read_options "$(_redlock_help "${@:3}")"; print -rl -- $specs')
+        specs = subprocess.run(["zsh", "-f", "-c", script, "zsh", str(self.stand_in), self.tmp / "functions",
+                                *command], env=environment(), text=True, check=True, stdout=subprocess.PIPE,
+                               timeout=DEADLINE).stdout
+        return dict(re.findall(r"^(?:\(.*?\)|\*)?(--?[a-zA-Z-]+?)[=-]*\[(.*?)(?<!\\)\]", specs, re.M))
 
-class InFish(Completion, Case):
+
+class InFish(Texts, Case):
     shell = Fish
+
+    def texts(self, *command):
+        script = f"source {COMPLETIONS}/redlock.fish; __redlock_options (__redlock_help $argv); true"
+        lines = subprocess.run(["fish", "--no-config", "-c", script, str(self.stand_in), *command],
+                               env=environment(), text=True, check=True, stdout=subprocess.PIPE,
+                               timeout=DEADLINE).stdout.splitlines()
+        return dict(line.split("\t") for line in lines)
 
 
 class Shells(unittest.TestCase):
