@@ -581,8 +581,11 @@ TEST(hello_may_write_integers_in_decimal)
 
 TEST(long_versions_are_cut_and_made_printable)
 {
-    answers(REQUEST_HELLO, "['r' '7.0.15\n-a-long-build' 'master'" HELLO_TAIL, ANSWER_HELLO);
-    assert_string_equal(hello.version, "7.0.15?-a-long-");
+    answers(REQUEST_HELLO, "['r' '7.0.15\n-a-build-with-a-long-long-name' 'master'" HELLO_TAIL,
+            ANSWER_HELLO);
+    assert_string_equal(hello.version, "7.0.15?-a-build-with-a-long-lon");
+    answers(REQUEST_HELLO, "['r' 'valkey 255.255.255' 'master'" HELLO_TAIL, ANSWER_HELLO);
+    assert_string_equal(hello.version, "valkey 255.255.255");
 }
 
 TEST(half_a_hello_is_none)

@@ -267,7 +267,7 @@ enum answer {
 
 struct hello {
     char run_id[RUN_ID_MAX + 1]; /* of its process */
-    char version[16];
+    char version[32];
     char role[12];     /* "master", "slave"; "cluster": it is a node of one */
     char eviction[24]; /* maxmemory-policy if maxmemory is set, else "" */
     bool aof;
