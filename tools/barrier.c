@@ -1,6 +1,8 @@
 /*
  * barrier.c - waits until all parties of a barrier have arrived.
  */
+#include <string.h>
+
 #include "commands.h"
 #include "failure.h"
 #include "redlock/recipes.h"
@@ -42,6 +44,8 @@ struct barrier {
     struct session session;
     redlock_barrier *party;
     int signal; /* that made it leave; 0: none did */
+    char
+        token[REDLOCK_TOKEN_SIZE]; /* to come back with, by another list; "": that of the options */
 };
 
 static bool put_json(struct barrier *barrier, const redlock_barrier_result *passage)
@@ -84,6 +88,8 @@ static void tell(const struct barrier *barrier, const redlock_barrier_result *pa
     else if (passage->code == REDLOCK_E_PARTIES)
         say("%s: %s: use the same --parties everywhere, or an unused generation", name,
             passage->text);
+    else if (exit_for(passage->code) == EXIT_NODES)
+        session_say_refused(&barrier->session);
     else if (passage->code != REDLOCK_OK && failure_is_told(options, passage->code))
         say("%s: %s", name, passage->text);
 }
@@ -104,10 +110,27 @@ static int status_of(const struct barrier *barrier, const redlock_barrier_result
     return left ? EXIT_SIGNAL + barrier->signal : exit_for(passage->code);
 }
 
+static void begin(void *data);
+
+/* The list is over: it arrives by the next one, with its token if others may have counted it. */
+static bool arrives_elsewhere(struct barrier *barrier, const redlock_barrier_result *passage)
+{
+    if (barrier->signal || !session_goes_on(&barrier->session, passage->code))
+        return false;
+    if (passage->undecided)
+        memcpy(barrier->token, passage->token, sizeof barrier->token);
+    redlock_barrier_free(barrier->party);
+    barrier->party = NULL;
+    begin(barrier);
+    return true;
+}
+
 static void on_passage(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
 {
     struct barrier *barrier = data;
     bool done = true;
+    if (arrives_elsewhere(barrier, passage))
+        return;
     if (barrier->session.options->json)
         done = put_json(barrier, passage);
     else
@@ -140,8 +163,9 @@ static void begin(void *data)
     terms.parties = options->parties;
     terms.generation = options->generation;
     terms.ttl_ms = options->ttl_ms;
-    terms.timeout_ms = options->wait_ms ? options->wait_ms : REDLOCK_ZERO;
-    terms.token = options->token;
+    int64_t wait_ms = session_rest_of(&barrier->session, options->wait_ms);
+    terms.timeout_ms = wait_ms ? wait_ms : REDLOCK_ZERO;
+    terms.token = barrier->token[0] ? barrier->token : options->token;
     redlock_code code =
         redlock_barrier_arrive(barrier->session.client, &barrier->party, options->names[0].bytes,
                                &terms, on_passage, barrier);

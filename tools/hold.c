@@ -246,8 +246,30 @@ static bool asks_for_holder(struct hold *hold, const redlock_event *event)
                               NULL, on_holder, hold) == REDLOCK_OK;
 }
 
+static void begin(struct hold *hold);
+
+/* Only who waits goes along: a script that did not would use the token with its own list. */
+static bool goes_on(struct hold *hold, redlock_code code)
+{
+    return hold->session.options->wait_ms != 0 && !hold->stopped_by &&
+           session_goes_on(&hold->session, code);
+}
+
+static bool asks_elsewhere(struct hold *hold, const redlock_event *event)
+{
+    redlock_lease *lease = hold->lease;
+    if (event->kind != REDLOCK_NOT_ACQUIRED || !goes_on(hold, event->code))
+        return false;
+    hold->lease = NULL;
+    redlock_lease_free(lease);
+    begin(hold);
+    return true;
+}
+
 static void not_held(struct hold *hold, const redlock_event *event)
 {
+    if (asks_elsewhere(hold, event))
+        return;
     if (hold->stopped_by) {
         session_end_by_signal(&hold->session, hold->stopped_by, event);
         return;
@@ -310,7 +332,7 @@ static redlock_code ask(struct hold *hold)
     redlock *client = hold->session.client;
     redlock_lease_options terms = {.size = sizeof(redlock_lease_options)};
     terms.ttl_ms = options->ttl_ms;
-    terms.wait_ms = options->wait_ms;
+    terms.wait_ms = session_rest_of(&hold->session, options->wait_ms);
     terms.fence = options->fence;
     switch (options->command->bit) {
     case FOR_LOCK:
@@ -385,9 +407,16 @@ static void on_begin(void *data)
         begin(hold);
 }
 
+static bool on_wrong_list(void *data)
+{
+    struct hold *hold = data;
+    return goes_on(hold, hold->session.readiness);
+}
+
 static int perform(const struct options *options)
 {
-    struct hold hold = {.session = {.begin = on_begin, .signalled = on_signal}};
+    struct hold hold = {
+        .session = {.begin = on_begin, .goes_elsewhere = on_wrong_list, .signalled = on_signal}};
     int status = session_perform(&hold.session, options, &hold);
     text_free(&hold.token);
     text_free(&hold.gone);

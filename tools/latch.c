@@ -58,6 +58,8 @@ struct latch {
     struct session session;
     redlock_latch *call;
     int signal; /* that ended it; 0: none did */
+    /* of the call, to make it anew by another list; "": not known, as the options say */
+    char id[REDLOCK_LATCH_ID_SIZE], arrival[REDLOCK_LATCH_ID_SIZE];
 };
 
 /* The texts of codes speak of locks. */
@@ -148,10 +150,32 @@ static int status_of(const struct latch *latch, const redlock_latch_result *tall
     return ended ? EXIT_SIGNAL + latch->signal : exit_for(tally->code);
 }
 
+static void begin(void *data);
+
+/* The list is over: the call is made anew by the next one, about the latch that it has found, and
+ * with its arrival.  Another creation would find the latch of the first one. */
+static bool calls_elsewhere(struct latch *latch, const redlock_latch_result *tally)
+{
+    bool creates = strcmp(latch->session.options->action, "create") == 0;
+    if (latch->signal || (creates && tally->undecided) ||
+        !session_goes_on(&latch->session, tally->code))
+        return false;
+    if (tally->id[0] && !creates)
+        memcpy(latch->id, tally->id, sizeof latch->id);
+    if (tally->arrival[0])
+        memcpy(latch->arrival, tally->arrival, sizeof latch->arrival);
+    redlock_latch_free(latch->call);
+    latch->call = NULL;
+    begin(latch);
+    return true;
+}
+
 static void on_tally(redlock_latch *call, const redlock_latch_result *tally, void *data)
 {
     struct latch *latch = data;
     bool done = true;
+    if (calls_elsewhere(latch, tally))
+        return;
     if (latch->session.options->json)
         done = put_json(latch, tally);
     else if (tally->code == REDLOCK_OK)
@@ -191,9 +215,10 @@ static const struct action *action_of(const char *word)
     return action;
 }
 
-static int64_t timeout_of(const struct options *options)
+static int64_t timeout_of(struct latch *latch)
 {
-    int64_t wait_ms = options->wait_ms >= 0 ? options->wait_ms : WAITS_MS;
+    int64_t given = latch->session.options->wait_ms;
+    int64_t wait_ms = session_rest_of(&latch->session, given >= 0 ? given : WAITS_MS);
     return wait_ms ? wait_ms : REDLOCK_ZERO;
 }
 
@@ -203,11 +228,11 @@ static void begin(void *data)
     const struct options *options = latch->session.options;
     redlock_latch_options terms = {.size = sizeof terms};
     terms.arrivals = options->arrivals;
-    terms.id = options->id;
-    terms.arrival = options->arrival;
+    terms.id = latch->id[0] ? latch->id : options->id;
+    terms.arrival = latch->arrival[0] ? latch->arrival : options->arrival;
     if (options->life_ms)
         terms.life_ms = options->life_ms;
-    terms.timeout_ms = timeout_of(options);
+    terms.timeout_ms = timeout_of(latch);
     const struct action *action = action_of(options->action);
     redlock_code code = action->function(latch->session.client, &latch->call,
                                          options->names[0].bytes, &terms, on_tally, latch);

@@ -34,6 +34,8 @@ const char leader_help[] =
 struct leader {
     struct session session;
     redlock_observer *observer;
+    struct text line; /* printed last, with --watch */
+    bool elsewhere;   /* an observer by another list begins with what may be known */
 };
 
 static const char *state_of(const redlock_leader *told)
@@ -71,10 +73,25 @@ static void put_line(struct text *out, const redlock_leader *told)
     text_format(out, "\n");
 }
 
+/* Else another list told the same as the one before. */
+static bool is_news(struct leader *leader, const redlock_leader *told)
+{
+    struct text line = {0};
+    put_line(&line, told);
+    bool is_same =
+        leader->elsewhere && leader->line.length > 0 && strcmp(line.bytes, leader->line.bytes) == 0;
+    text_free(&leader->line);
+    leader->line = line;
+    leader->elsewhere = false;
+    return !is_same;
+}
+
 static bool put(struct leader *leader, const redlock_leader *told)
 {
     const struct options *options = leader->session.options;
     struct text out = {0};
+    if (!is_news(leader, told))
+        return true;
     if (options->json)
         put_json(&out, leader, told);
     else if (options->watch || told->term)
@@ -108,10 +125,26 @@ static void say_why(const struct leader *leader, const redlock_leader *told)
     const struct options *options = leader->session.options;
     if (options->json)
         return;
-    if (told->code)
+    if (exit_for(told->code) == EXIT_NODES)
+        session_say_refused(&leader->session);
+    else if (told->code)
         say_unknown(leader, told);
     else if (!told->term && !options->watch && !options->quiet)
         say("nobody announces anything");
+}
+
+static void on_begin(void *data);
+
+/* The list is over, and the next one is observed. */
+static bool observes_elsewhere(struct leader *leader, const redlock_leader *told)
+{
+    if (!session_goes_on(&leader->session, told->code))
+        return false;
+    redlock_observer_free(leader->observer);
+    leader->observer = NULL;
+    leader->elsewhere = true;
+    on_begin(leader);
+    return true;
 }
 
 static void on_leader(redlock_observer *observer, const redlock_leader *told, void *data)
@@ -119,6 +152,8 @@ static void on_leader(redlock_observer *observer, const redlock_leader *told, vo
     struct leader *leader = data;
     const struct options *options = leader->session.options;
     (void)observer;
+    if (observes_elsewhere(leader, told))
+        return;
     bool done = put(leader, told);
     if (done)
         say_why(leader, told);
@@ -153,5 +188,7 @@ int perform_leader(const struct options *options)
     struct leader leader = {
         .session = {
             .begin = on_begin, .signalled = on_signal, .hasty = true, .looks = !options->watch}};
-    return session_perform(&leader.session, options, &leader);
+    int status = session_perform(&leader.session, options, &leader);
+    text_free(&leader.line);
+    return status;
 }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "duration.h"
 #include "failure.h"
+#include "list_text.h"
 #include "remedy.h"
 #include "say.h"
 #include "votes.h"
@@ -12,6 +14,7 @@
 #define DEFAULT_CONNECT_TIMEOUT_MS 1000 /* the library's */
 #define QUORUM_GRACE_S             0.001
 #define RELEASE_TIMEOUT_S          0.2
+#define LED_MOST                   64 /* a liar might lead us on for ever */
 
 static void on_log(redlock_level level, const char *text, void *data)
 {
@@ -61,7 +64,12 @@ void session_say_refused(const struct session *session)
 {
     struct text wrong = {0};
     note_refused(&wrong, session->client);
-    say("the list of masters is wrong: %s", wrong.length > 0 ? wrong.bytes : "");
+    if (wrong.length > 0)
+        say("the list of masters is wrong: %s", wrong.bytes);
+    else if (session->readiness == REDLOCK_E_DIFFERS)
+        say("%s", session->ready_text.bytes);
+    else
+        say("%s: `redlock masters` shows their lists", redlock_code_text(REDLOCK_E_DIFFERS));
     text_free(&wrong);
 }
 
@@ -151,7 +159,8 @@ static void tell_of_waiting(const struct session *session)
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
 {
     struct session *session = data;
-    (void)client;
+    if (client != session->client)
+        return;
     session->ready = true;
     session->readiness = code;
     note_readiness(&session->ready_text, text && *text ? text : redlock_code_text(code));
@@ -184,6 +193,8 @@ static void on_node(redlock *client, unsigned index, void *data)
 {
     struct session *session = data;
     unsigned quorum = redlock_quorum(redlock_node_count(client), (unsigned)session->options->spare);
+    if (client != session->client)
+        return;
     tell_of_refused(session, index);
     if (!session->quorum_up && !session->patient && count_connected(client) >= quorum) {
         session->quorum_up = true;
@@ -268,7 +279,7 @@ static void watch_releases(struct session *session)
     ev_unref(session->loop);
 }
 
-/* ---- Start and end ------------------------------------------------------ */
+/* ---- Another list ------------------------------------------------------- */
 
 static redlock_options client_options(struct session *session)
 {
@@ -281,6 +292,67 @@ static redlock_options client_options(struct session *session)
     options.data = session;
     return options;
 }
+
+static void on_former_closed(redlock *client, unsigned left, void *data)
+{
+    struct session *session = data;
+    (void)left;
+    session->former = NULL;
+    redlock_free(client);
+}
+
+/* Nothing is known of its masters yet. */
+static void take_client(struct session *session, redlock *next)
+{
+    redlock_free(session->former);
+    session->former = session->client;
+    session->client = next;
+    session->lists++;
+    session->ready = false;
+    session->refused = 0;
+    text_free(&session->ready_text);
+    redlock_close(session->former, OWED_TIMEOUT_MS, on_former_closed, session);
+}
+
+/* A warning, as somebody should give the list to this client. */
+static void say_list(const struct session *session)
+{
+    struct text list = {0};
+    list_put_nodes(&list, session->client);
+    say_at(REDLOCK_LOG_WARNING,
+           "this list of masters is over: goes on with the one in its place, %s", list.bytes);
+    text_free(&list);
+}
+
+bool session_goes_on(struct session *session, redlock_code code)
+{
+    char why[500] = "";
+    redlock *next;
+    bool may = code == REDLOCK_E_DIFFERS && !session->ending && session->lists < LED_MOST;
+    redlock_options settings = client_options(session);
+    settings.nodes = may ? redlock_successor(session->client) : NULL;
+    if (!settings.nodes)
+        return false;
+    if (redlock_open(&next, session->loop, &settings, why, sizeof why) != REDLOCK_OK) {
+        say_at(REDLOCK_LOG_WARNING, "cannot use another list of masters: %s", why);
+        return false;
+    }
+    take_client(session, next);
+    if (!session->options->quiet)
+        say_list(session);
+    return true;
+}
+
+int64_t session_rest_of(struct session *session, int64_t wait_ms)
+{
+    int64_t now = boot_ms();
+    session->asked_at = session->asked_at ? session->asked_at : now;
+    if (wait_ms == REDLOCK_FOREVER)
+        return wait_ms;
+    return wait_ms > now - session->asked_at ? wait_ms - (now - session->asked_at) : 0;
+}
+
+/* ---- Start and end ------------------------------------------------------ */
 
 /* Without this libev would abort. */
 static void on_loop_failed(const char *what)
@@ -339,6 +411,7 @@ int session_run(struct session *session)
     }
     if (session->ended)
         session->ended(session->data);
+    redlock_free(session->former);
     redlock_free(session->client);
     text_free(&session->ready_text);
     return session->status;

@@ -58,6 +58,10 @@ struct session {
     ev_idle release_idle;
     bool released;
 
+    redlock *former;  /* of a list that is over: it closes; NULL: none does */
+    unsigned lists;   /* gone through */
+    int64_t asked_at; /* boot_ms(), for the first time */
+
     bool ready; /* every master was reached or tried, with this result: */
     redlock_code readiness;
     struct text ready_text;
@@ -82,7 +86,13 @@ void session_end_by_signal(struct session *session, int number, const redlock_ev
  * reasons.  `what`: "cannot lock". */
 void session_tell_failure(struct session *session, const char *what, const redlock_event *event);
 
-/* Tells which masters make the list wrong. */
+/* The call that ended with this code may be made anew: its list is over, and the session has the
+ * next one from now on.  False: it ended for another reason. */
+bool session_goes_on(struct session *session, redlock_code code);
+/* Of a wait that began with the first call of this. */
+int64_t session_rest_of(struct session *session, int64_t wait_ms);
+
+/* Tells what makes the list wrong. */
 void session_say_refused(const struct session *session);
 
 /* For a call that failed at once: tells redlock_last_error() and ends the session. */

@@ -332,3 +332,94 @@ class Followed(Lead):
         until(lambda: any(self.cluster.values(slot)[3] for slot in slots), "the new master has it")
         self.let_end(holder, status=0)
         self.assertFalse(any(any(self.cluster.values(slot)) for slot in slots))
+
+    # Commands that wait, but hold nothing, begin anew with the list in place of theirs.
+
+    def begin_to_wait(self, *command):
+        """It has said its list to all three masters."""
+        known = self.known()
+        to = open(self.tmp / "waits", "wb")
+        self.addCleanup(to.close)
+        waits = self.spawn(*command, env=self.of(1, 2, 3), stderr=to)
+        until(lambda: all(now > was for now, was in zip(self.known()[:3], known)), "its list is known")
+        return waits
+
+    def end_list(self):
+        change, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        self.hears_now()
+        lines.next("the former list is over on 3 of 3 masters, no client says it")
+        self.finish(change, 0)
+
+    def went_on(self, waits, status=0):
+        told = self.finish(waits, status).out
+        self.assertEqual(self.said("waits"), f"redlock: {LED}{self.names(1, 2, 3, 4)}\n")
+        return told
+
+    def test_lock_that_waits(self):
+        env = self.of(1, 2, 3, 4)
+        token = self.redlock("lock", "--ttl", "30s", "held", env=env, status=0).out.strip()
+        waits = self.begin_to_wait("lock", "--wait", "forever", "held")
+        self.end_list()
+        self.redlock("unlock", "--token", token, "held", env=env, status=0)
+        token = self.went_on(waits).strip()
+        self.redlock("unlock", "--token", token, "held", env=env, status=0)
+
+    def test_lock_that_waits_no_longer(self):
+        self.redlock("lock", "--ttl", "30s", "held", env=self.of(1, 2, 3, 4), status=0)
+        begun = time.monotonic()
+        waits = self.begin_to_wait("lock", "--wait", "12s", "held")
+        until(lambda: time.monotonic() > begun + 6, "half of its time is over")
+        self.end_list()
+        self.finish(waits, 75)
+        self.assertIn(LED, self.said("waits"))
+        self.assertTrue(11.9 < time.monotonic() - begun < 17.9)
+
+    def test_lock_that_begins_to_wait(self):
+        self.change((1, 2, 3), (1, 2, 3, 4))
+        self.is_over((1, 2, 3), (1, 2, 3, 4))  # by a lock that does not wait
+        told = self.redlock("lock", "--wait", "5s", "held", env=self.of(1, 2, 3), status=0)
+        self.assertIn(LED, told.err)
+
+    def test_party(self):
+        waits = self.begin_to_wait("barrier", "--parties", "2", "met")
+        self.end_list()
+        self.redlock("barrier", "--parties", "2", "met", env=self.of(1, 2, 3, 4), status=0)
+        self.went_on(waits)
+
+    def test_who_awaits_a_latch(self):
+        env = self.of(1, 2, 3, 4)
+        self.redlock("latch", "create", "--arrivals", "1", "gate", env=env, status=0)
+        waits = self.begin_to_wait("latch", "wait", "gate")
+        self.end_list()
+        self.redlock("latch", "arrive", "gate", env=env, status=0)
+        self.went_on(waits)
+
+    def test_observer(self):
+        """An announcement that both lists have is one line."""
+        env = self.of(1, 2, 3, 4)
+        leads = self.spawn("elect", "--value", "blue", "held", "--", "cat", env=env, stdin=subprocess.PIPE)
+        until(lambda: self.leader(1, 2, 3), "it leads")
+        watch = self.begin_to_wait("leader", "--watch", "held")
+        lines = Lines(watch)
+        lines.next("^[0-9]+ blue$")
+        self.end_list()
+        until(lambda: LED in self.said("waits"), "it goes over")
+        self.let_end(leads, status=0)
+        lines.next("^0$")
+        self.assertNotRegex("".join(lines.passed), "^[0-9]+ blue")  # a -1 may come between
+        watch.terminate()
+        self.went_on(watch, 128 + signal.SIGTERM)
+
+    def test_list_of_others(self):
+        """There is none in place of it: all say why."""
+        holder = self.hold(self.of(4, 5, 6), masters=3)
+        env = self.of(1, 2, 3, 4, 5)
+        for command in (["barrier", "--parties", "2", "--wait", "20s", "met"], ["latch", "count", "gate"],
+                        ["leader", "--watch", "boss"], ["lock", "--wait", "20s", "other"]):
+            with self.subTest(command=command):
+                tries = []
+                until(lambda: tries.append(self.redlock(*command, env=env)) or tries[-1].status == DIFFERS,
+                      "it is refused")
+                self.assertIn("other clients of the fleet count on other masters", tries[-1].err)
+        self.let_end(holder, status=0)
