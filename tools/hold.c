@@ -38,7 +38,7 @@ const char lock_help[] =
     "             exit with N, not 69, if there is no quorum of masters\n"
     "\n"
     "Exit status: 0 locked, 64 usage, 69 no quorum of masters, 75 somebody else has\n"
-    "it, 78 the list of masters is wrong.\n"
+    "it, 78 the list of masters is wrong, 128+N ended by signal N.\n"
     "\n"
     "Example:\n"
     "  redlock run deploy -- ./deploy.sh              # instead, where you can\n"

@@ -135,7 +135,7 @@ class Down(Doctor):
             node = f"127.0.0.1:{nobody.getsockname()[1]}"
             env = environment(REDLOCK_NODES=f"{node},{node.replace('127.0.0.1', '127.0.0.2')}")
             for command in (["lock", "a"], ["run", "a", "--", "true"], ["status", "a"], ["list"],
-                            ["leader", "a"], ["latch", "count", "a"],
+                            ["leader", "a"], ["masters"], ["latch", "count", "a"],
                             ["barrier", "--parties", "1", "--wait", "0", "a"]):
                 with self.subTest(command=command):
                     result = self.redlock(*command, env=env, status=69)

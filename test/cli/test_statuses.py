@@ -188,7 +188,7 @@ class Statuses(Masters):
     def test_program_that_a_signal_ends(self, command):
         return self.do(command, "name", "--", "sh", "-c", "kill -TERM $$")
 
-    @tries("128+N", "status", "list", "break", "masters", "leader", "barrier", "latch")
+    @tries("128+N", "lock", "status", "list", "break", "masters", "leader", "barrier", "latch")
     def test_signal(self, command):
         """The command waits for a master that says nothing."""
         lines = {"status": ["--watch", "name"], "masters": ["--watch"], "latch": ["wait", "name"]}

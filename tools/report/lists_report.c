@@ -219,6 +219,8 @@ void lists_show(struct text *out, const struct lists_report *report, const char 
         say_telling(out, telling, &node);
         text_format(out, "\n");
     }
+    if (exit_for(report->code) == EXIT_UNAVAILABLE)
+        nodes_show_remedies(out, report->client);
     show_unsafe(out, report);
     if (report->used.over && !is_over(report)) {
         show_end(out, report);
