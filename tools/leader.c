@@ -43,14 +43,14 @@ static const char *state_of(const redlock_leader *told)
     return told->code ? "unknown" : told->term ? "announced" : "nobody";
 }
 
-static const char *why_not_known(const redlock_leader *told)
+static const char *text_of(const redlock_leader *told)
 {
-    return told->code && !told->text[0] ? redlock_code_text(told->code) : told->text;
+    return told->text[0] ? told->text : redlock_code_text(told->code);
 }
 
 static void put_json(struct text *out, const struct leader *leader, const redlock_leader *told)
 {
-    struct json json = outcome_json(out, told->code, why_not_known(told));
+    struct json json = outcome_json(out, told->code, text_of(told));
     json_string(&json, "name", leader->session.options->names[0].bytes);
     json_string(&json, "state", state_of(told));
     json_number(&json, "term", told->term);

@@ -50,6 +50,7 @@ class Elect(ClusterCase):
         self.terminate(job)
         self.told("")
         told = self.redlock("leader", "--json", self.name, status=1).json
+        self.assertEqual(told["text"], "ok")
         self.assertEqual((told["ok"], told["state"], told["value"]), (True, "nobody", None))
         self.assert_free(self.name)
 
