@@ -13,10 +13,9 @@ import time
 from pathlib import Path
 
 from harness import REDLOCK, ClusterCase, until
-from processes import ProcessCase, alive, facts
+from processes import NOBODY, OtherUserCase, ProcessCase, alive, facts
 
 ROUNDS = int(os.environ.get("REDLOCK_ROUNDS", "2"))
-NOBODY = 65534
 UNGUARDED = 70
 
 # Both write their pid and ignore SIGTERM; the second leaves its parents, group and session.  $0 is
@@ -627,34 +626,8 @@ class Proc(GuardianCase):
         self.assertIsNone(bystander.poll())
 
 
-class Setuid(GuardianCase):
+class Setuid(OtherUserCase, GuardianCase):
     """The command changes to a user to whom we may send no signal."""
-
-    def setUp(self):
-        super().setUp()
-        if os.geteuid() != 0 or not shutil.which("setpriv"):
-            self.skipTest("only root can make a program that changes its user")
-        self.tmp.chmod(0o755)
-        self.redlock_path = shutil.copy(REDLOCK, self.tmp / "redlock")
-        self.become = shutil.copy(shutil.which("setpriv"), self.tmp / "become")
-        os.chmod(self.become, 0o4755)
-        (self.tmp / "pids").mkdir()
-        (self.tmp / "pids").chmod(0o777)
-
-    def start_as_nobody(self, script, *options, **more):
-        """$0 becomes root, in the script."""
-        become = f"become() {{ exec '{self.become}' --reuid 0 --regid 0 --clear-groups \"$@\"; }}; "
-        return self.program("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
-                            self.redlock_path, *self.patience, "run", *options, self.name, "--", "sh", "-c",
-                            become + script, f"{self.tmp}/pids", stdin=subprocess.PIPE,
-                            env=self.env(REDLOCK_NODES=self.cluster.nodes), **more)
-
-    def other_users(self, of):
-        pid = self.pid(f"pids/{of}")
-        owned = lambda: Path(f"/proc/{pid}").stat().st_uid == 0 and \
-            b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        until(owned, "it is another user's")
-        return pid
 
     def test_what_cannot_be_ended_is_told(self):
         process = self.start_as_nobody('echo $$ > "$0/command"; become sleep 60 >/dev/null 2>&1', "--ttl",

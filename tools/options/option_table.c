@@ -75,6 +75,8 @@ static const struct option_row rows[] = {
      .letter = 'E'},
     {"unavailable-exit-code", FOR_RUN | FOR_LOCK | FOR_ELECT, NUMBER(unavailable_exit, 1, EXIT_MOST)},
     {"on-lost", FOR_RUN | FOR_ELECT, TEXT(on_lost)},
+    {"watchdog", FOR_RUN | FOR_ELECT, TEXT(watchdog)},
+    {"watchdog-timeout", FOR_RUN | FOR_ELECT, SPAN_ABOVE_0(watchdog_timeout_ms)},
     {"metrics-file", FOR_RUN | FOR_ELECT, OWN(METRICS_FILE)},
 };
 /* clang-format on */

@@ -14,6 +14,7 @@
 #include "option_table.h"
 #include "option_times.h"
 #include "option_values.h"
+#include "option_watchdog.h"
 #include "say.h"
 
 /* ---- help --------------------------------------------------------------- */
@@ -256,7 +257,9 @@ static int parse_command(struct options *options, int argc, char **argv)
     if (status == GO_ON)
         status = option_environment(options);
     option_default_ttl(options);
-    return status == GO_ON ? option_check_times(options) : status;
+    if (status == GO_ON)
+        status = option_check_times(options);
+    return status == GO_ON ? option_check_watchdog(options) : status;
 }
 
 /* Read before all else, so that an error in the command line is JSON too. */

@@ -38,11 +38,13 @@ struct options {
     const char *id, *arrival;                /* of a latch; NULL: not given */
     int64_t conflict_exit, unavailable_exit; /* 0: the usual status */
     const char *token;
-    const char *to;           /* the list of masters that is to come; NULL: none */
-    const char *value;        /* to announce; NULL: the label */
-    const char *on_lost;      /* for the shell; NULL: nothing */
-    const char *holder;       /* the holder whose lock `break` breaks */
-    const char *metrics_file; /* NULL: none */
+    const char *to;              /* the list of masters that is to come; NULL: none */
+    const char *value;           /* to announce; NULL: the label */
+    const char *on_lost;         /* for the shell; NULL: nothing */
+    const char *holder;          /* the holder whose lock `break` breaks */
+    const char *metrics_file;    /* NULL: none */
+    const char *watchdog;        /* the path of the device; NULL: none */
+    int64_t watchdog_timeout_ms; /* 0: not given */
     bool adopt, fence, again, watch, leave_children, foreign, yes, plan, undo, check, all;
     bool reentrant;
     bool shared;      /* all names */

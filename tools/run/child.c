@@ -95,8 +95,9 @@ static bool orphans_are_gone(struct child *child)
     bool none = none_is_left(child, last);
     child->left = none ? 0 : last.refused;
     child->one_left = last.one_refused;
-    return none || (last.reached == 0 && last.refused > 0 &&
-                    (child->ended || boot_ms() >= child->lease_end));
+    return none ||
+           (last.reached == 0 && last.refused > 0 && !watchdog_is_open(&child->orders.watchdog) &&
+            (child->ended || boot_ms() >= child->lease_end));
 }
 
 static void on_orphans_look(struct ev_loop *loop, ev_timer *timer, int events)
@@ -184,6 +185,7 @@ static void all_are_gone(struct child *child)
     child->gone_at = atomic_load(&child->board->gone_at);
     child->left = atomic_load(&child->board->left);
     child->one_left = atomic_load(&child->board->one_left);
+    child->stays_armed = atomic_load(&child->board->stays_armed);
     finish(child);
 }
 
@@ -253,6 +255,11 @@ void child_lease_ends(struct child *child, int64_t lease_end)
 {
     child->lease_end = lease_end;
     atomic_store(&child->board->lease_end, lease_end);
+}
+
+void child_lease_is_gone(struct child *child)
+{
+    atomic_store(&child->board->taken, true);
 }
 
 void child_signal(struct child *child, int number)

@@ -53,6 +53,7 @@ struct child {
     bool killed_rest; /* and SIGKILL */
     bool acted;       /* the guardian ended it, as nobody had prolonged the lease */
     bool unguarded;   /* the guardian was killed */
+    bool stays_armed; /* the watchdog cannot be stopped */
     int on_lost;      /* the pid of that command, or -errno; 0: not started */
     bool on_lost_ended;
     int on_lost_status; /* as of waitpid() */
@@ -69,6 +70,9 @@ int child_start(struct child *child, struct ev_loop *loop, char **command, char 
 
 /* The lease ends then.  Call it often: otherwise the guardian ends the command. */
 void child_lease_ends(struct child *child, int64_t lease_end);
+
+/* The lease was found gone: the watchdog is not fed any more. */
+void child_lease_is_gone(struct child *child);
 
 /* Sends the signal to the command's whole group. */
 void child_signal(struct child *child, int number);

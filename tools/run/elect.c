@@ -32,6 +32,8 @@ const char elect_help[] =
     "                     others may lead next, also with --again\n"
     "  --on-lost COMMAND  on loss run `sh -c COMMAND` beside the SIGTERM\n"
     "  --leave-children   background processes and daemons run on\n"
+    "  --watchdog PATH    feed this watchdog device while the term is valid\n"
+    "  --watchdog-timeout D   its own timeout (as it is, or shorter to fit the ttl)\n"
     "  --metrics-file PATH\n"
     "                     keep metrics in this file (NAME.prom) for node_exporter\n"
     "\n"

@@ -18,6 +18,7 @@
 #include "exits.h"
 #include "on_lost.h"
 #include "proc.h"
+#include "watchdog_times.h"
 
 #define LINGER_MS    200 /* what the command leaves behind has that long to end by itself */
 #define LOOK_MS      5
@@ -41,6 +42,8 @@ struct guardian {
     int64_t ended_at; /* of the command */
     int64_t kill_at;  /* as planned by us */
     int64_t look_ms;  /* between two looks */
+    struct watchdog watchdog;
+    int64_t feed_at;
     struct signalled last;
     struct on_lost on_lost;
     char score[8]; /* when memory is short, before it was spared */
@@ -80,11 +83,11 @@ static bool group_is_gone(const struct guardian *guardian)
 }
 
 /* The rest belongs to other users, whose processes we may not even see.  The command itself is
- * waited for as long as the lease lasts. */
+ * waited for as long as the lease lasts.  A watchdog can do more: it ends them all. */
 static bool can_do_no_more(const struct guardian *guardian, int64_t now)
 {
-    return guardian->kills >= KILLS_LEAST && guardian->last.reached == 0 &&
-           (has_ended(guardian) || now >= lease_end(guardian));
+    return !watchdog_is_open(&guardian->watchdog) && guardian->kills >= KILLS_LEAST &&
+           guardian->last.reached == 0 && (has_ended(guardian) || now >= lease_end(guardian));
 }
 
 static bool is_over(const struct guardian *guardian, int64_t now)
@@ -266,6 +269,23 @@ static void kill_all(struct guardian *guardian)
     guardian->last = tree_kill(getpid());
 }
 
+/* The clock is read for this alone, as late as can be: what was done before may have taken time.
+ * `run` renews the lease, and does not tell us each time: it is looked up here. */
+static void feed(struct guardian *guardian)
+{
+    int64_t end = atomic_load(&guardian->board->taken) ? 0 : lease_end(guardian);
+    int64_t now = boot_ms();
+    if (watchdog_may_feed(now, guardian->watchdog.timeout_ms, end))
+        watchdog_feed(&guardian->watchdog);
+    guardian->feed_at = now + WATCHDOG_FEED_MS;
+}
+
+static void disarm(struct guardian *guardian)
+{
+    if (watchdog_is_open(&guardian->watchdog))
+        atomic_store(&guardian->board->stays_armed, !watchdog_disarm(&guardian->watchdog));
+}
+
 /* Returns when there is something to do again. */
 static int64_t act(struct guardian *guardian, int64_t now)
 {
@@ -278,8 +298,10 @@ static int64_t act(struct guardian *guardian, int64_t now)
         guardian->look_ms = smaller(2 * guardian->look_ms, LOOK_MOST_MS);
         looks = true;
     }
+    if (now >= guardian->feed_at)
+        feed(guardian);
     int64_t next = smaller(time_to_ask(guardian), time_to_kill(guardian));
-    return looks ? now + guardian->look_ms : next;
+    return smaller(looks ? now + guardian->look_ms : next, guardian->feed_at);
 }
 
 /* ---- What it waits for -------------------------------------------------- */
@@ -354,8 +376,9 @@ static int open_ears(struct guardian *guardian)
 
 static void close_the_rest(const struct guardian *guardian)
 {
-    const int kept[] = {guardian->run,           guardian->children, guardian->timer,
-                        guardian->cgroup.folder, STDOUT_FILENO,      STDERR_FILENO};
+    const int kept[] = {
+        guardian->run,         guardian->children, guardian->timer, guardian->cgroup.folder,
+        guardian->watchdog.fd, STDOUT_FILENO,      STDERR_FILENO};
     const int count = sizeof(kept) / sizeof(kept[0]);
     proc_close_all_but(kept, guardian->on_lost.command ? count : count - 2);
     /* It becomes descriptor 0: the command alone reads what comes in. */
@@ -366,6 +389,10 @@ static void close_the_rest(const struct guardian *guardian)
 /* Since the lease was taken the machine may have stood still. */
 static bool is_too_late(const struct guardian *guardian)
 {
+    const struct watchdog *watchdog = &guardian->watchdog;
+    if (watchdog_is_open(watchdog) &&
+        !watchdog_may_feed(watchdog->fed_at, watchdog->timeout_ms, lease_end(guardian)))
+        return true;
     return boot_ms() >= lease_end(guardian) - guardian->orders->ask_before_ms;
 }
 
@@ -406,6 +433,7 @@ static void be_guardian(struct guardian *guardian, const struct spawn *how)
     close_the_rest(guardian);
     be_spared(guardian);
     guard(guardian);
+    disarm(guardian);
     hear_run(guardian);
     bool is_orphan = guardian->run < 0;
     tell_gone(guardian);
@@ -425,6 +453,8 @@ pid_t guardian_start(const struct guardian_orders *orders, struct guardian_board
         .run = run,
         .kill_at = NEVER,
         .look_ms = LOOK_MS,
+        .watchdog = orders->watchdog,
+        .feed_at = watchdog_is_open(&orders->watchdog) ? 0 : NEVER,
         .on_lost = {.command = orders->on_lost, .environment = how->environment}};
     sigset_t all, before;
     sigfillset(&all);

@@ -6,9 +6,11 @@
  *
  * It is the command's parent, and the subreaper of orphans below it: it reaches daemons too.  It
  * has a process group of its own, and blocks all signals.  It holds a socket to `run`, and the
- * output of --on-lost, and no other descriptor; it needs no master and no memory.  If `run` is gone
- * before the command has ended, the guardian releases the lease then, so that nobody waits for the
- * ttl.
+ * output of --on-lost, the watchdog if there is one, and no other descriptor; it needs no master
+ * and no memory.  If `run` is gone before the command has ended, the guardian releases the lease
+ * then, so that nobody waits for the ttl.
+ *
+ * It feeds the watchdog, so that a machine that stands still is reset before the lease ends.
  */
 #ifndef REDLOCK_TOOLS_GUARDIAN_H
 #define REDLOCK_TOOLS_GUARDIAN_H
@@ -21,6 +23,7 @@
 #include "run_release.h"
 #include "spawn.h"
 #include "tree.h"
+#include "watchdog.h"
 
 /* In memory that `run` and the guardian share.  Times are of boot_ms().  A byte over the socket
  * says that something is new; the end of the socket, that the other one is gone. */
@@ -29,6 +32,7 @@ struct guardian_board {
     _Atomic int64_t lease_end; /* never later than the truth */
     _Atomic int64_t kill_at;   /* INT64_MAX: not planned */
     _Atomic bool asked;        /* it has sent SIGTERM to the command's group */
+    _Atomic bool taken;        /* the lease was found gone: another may have it by now */
 
     /* The guardian writes: */
     _Atomic int command; /* its pid, or -errno; -ETIME: the lease was about to end */
@@ -45,7 +49,8 @@ struct guardian_board {
     _Atomic int64_t gone_at;
     _Atomic unsigned left; /* processes that could not be signalled */
     _Atomic int one_left;
-    _Atomic bool gone; /* all that could be ended has ended; the guardian ends */
+    _Atomic bool stays_armed; /* the watchdog cannot be stopped */
+    _Atomic bool gone;        /* all that could be ended has ended; the guardian ends */
 };
 
 struct guardian_orders {
@@ -55,6 +60,7 @@ struct guardian_orders {
     bool leave_children;               /* only the command's own group is guarded */
     const char *on_lost;               /* for the shell, beside the first SIGTERM; NULL: nothing */
     const struct run_release *release; /* when all have ended, and `run` is gone */
+    struct watchdog watchdog;
 };
 
 struct guardian_board *guardian_board_make(int64_t lease_end); /* NULL: errno */

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "duration.h"
 #include "elect.h"
+#include "misuse.h"
 #include "run_notify.h"
 #include "run_report.h"
 #include "run_times.h"
@@ -48,6 +49,8 @@ const char run_help[] =
     "  --unavailable-exit-code N\n"
     "                     exit with N, not 69, if there is no quorum of masters\n"
     "  --on-lost COMMAND  on loss run `sh -c COMMAND` beside the SIGTERM\n"
+    "  --watchdog PATH    feed this watchdog device while the locks are valid\n"
+    "  --watchdog-timeout D   its own timeout (as it is, or shorter to fit the ttl)\n"
     "  --metrics-file PATH\n"
     "                     keep metrics in this file (NAME.prom) for node_exporter\n"
     "\n"
@@ -56,8 +59,7 @@ const char run_help[] =
     "REDLOCK_NODES_FILE or REDLOCK_NODES (unless that has a password or is a pipe),\n"
     "REDLOCK_SPARE and REDLOCK_MAX_TTL, for a `redlock` in it.\n"
     "\n"
-    "If the file with the masters changes, or their list is over, the lock goes along\n"
-    "to the next list. A wait keeps its turn if the file changes first.\n"
+    "If the list of masters changes, the lock goes along to the next one.\n"
     "\n"
     "SIGINT, SIGQUIT and SIGTERM end the command, which gets others as they are. More\n"
     "about signals, children, the guardian, systemd and metrics: man redlock-run\n"
@@ -68,7 +70,6 @@ const char run_help[] =
     "78 the list of masters is wrong, 126 the command cannot be run, 127 not found.\n"
     "\n"
     "Example:\n"
-    "  redlock run --wait 1m deploy -- ./deploy.sh\n"
     "  redlock run --permits 4 --wait forever pool -- ./worker.sh\n";
 
 /* ---- The longest hold --------------------------------------------------- */
@@ -108,6 +109,35 @@ static void stop_max_hold(struct run *run)
         alarm_close(&run->max_hold);
 }
 
+/* ---- The watchdog -------------------------------------------------------- */
+
+/* As late as can be: a `run` that waits must not arm it. */
+static bool arm_watchdog(struct run *run)
+{
+    struct text why = {0};
+    bool is_armed = !run->session.options->watchdog ||
+                    watchdog_open(&run->child.orders.watchdog, run->session.options, &why);
+    if (!is_armed)
+        report_no_watchdog(run, why.bytes);
+    text_free(&why);
+    return is_armed;
+}
+
+static void disarm_watchdog(struct run *run)
+{
+    if (watchdog_is_open(&run->child.orders.watchdog))
+        run->child.stays_armed = !watchdog_disarm(&run->child.orders.watchdog);
+}
+
+/* The guardian has disarmed it, if it was there to do so. */
+static void close_watchdog(struct run *run)
+{
+    if (run->child.unguarded)
+        disarm_watchdog(run);
+    else if (watchdog_is_open(&run->child.orders.watchdog))
+        watchdog_close(&run->child.orders.watchdog);
+}
+
 /* ---- The command's end -------------------------------------------------- */
 
 static int status_of(const struct run *run)
@@ -133,6 +163,7 @@ static void on_all_ended(struct child *child, void *data)
     ev_prepare_stop(run->session.loop, &run->lease_watcher);
     if (child->acted && !run->lost && !run->overdue)
         run->lease_end = child->lease_end;
+    close_watchdog(run);
     if (child->exec_errno)
         report_not_executed(run, run->session.options->program[0], child->exec_errno);
     else
@@ -174,13 +205,19 @@ static void watch_lease(struct run *run)
 
 static void stand(struct run *run);
 
-static void could_not_start(struct run *run, int error)
+static void end_unstarted(struct run *run, int status)
 {
-    report_not_executed(run, run->session.options->program[0], error);
-    run->lost = error == ETIME;
-    run->status = run->lost ? EXIT_LOST : EXIT_INTERNAL;
+    run->status = status;
     run_notify_ending(run, "the command could not be started");
     release(run);
+}
+
+static void could_not_start(struct run *run, int error)
+{
+    disarm_watchdog(run);
+    report_not_executed(run, run->session.options->program[0], error);
+    run->lost = error == ETIME;
+    end_unstarted(run, run->lost ? EXIT_LOST : EXIT_INTERNAL);
 }
 
 static void on_acquired(struct run *run, const redlock_event *event)
@@ -195,6 +232,10 @@ static void on_acquired(struct run *run, const redlock_event *event)
     if (!environment_make(&run->environment, run->session.options, run->lease) ||
         !run_release_make(&run->release, run->session.options, run->lease, run->keep_until)) {
         could_not_start(run, ENOMEM);
+        return;
+    }
+    if (!arm_watchdog(run)) {
+        end_unstarted(run, EXIT_INTERNAL);
         return;
     }
     int error = start_max_hold(run);
@@ -253,6 +294,8 @@ static void on_lost(struct run *run, const redlock_event *event)
     run->taken = event->code == REDLOCK_E_GONE;
     run->lease_end = now + event->ends_ms;
     if (run->running) {
+        if (event->valid_ms == 0)
+            child_lease_is_gone(&run->child);
         /* Before the message, as writing that may take time. */
         child_end(&run->child, now + grace);
         report_lost(run, event, grace);
@@ -390,13 +433,22 @@ static void stand(struct run *run)
     }
 }
 
+static void stand_first(struct run *run)
+{
+    int status = watchdog_look(run->session.options);
+    if (status == GO_ON)
+        stand(run);
+    else
+        session_end(&run->session, status, 0);
+}
+
 /* A `run` in the command of another one would wait for itself. */
 static void on_nested(void *data, bool is_held)
 {
     struct run *run = data;
     run->joins = is_held && run->session.options->reentrant && run->nested.is_whole;
     if (!is_held) {
-        stand(run);
+        stand_first(run);
         return;
     }
     if (!run->joins)
@@ -408,7 +460,7 @@ static void on_begin(void *data)
 {
     struct run *run = data;
     if (!nested_ask(&run->nested, &run->session, on_nested, run))
-        stand(run);
+        stand_first(run);
 }
 
 static bool on_wrong_list(void *data)

@@ -122,6 +122,8 @@ static void tell_ending(struct text *out, const struct run *run, int64_t ends_ms
         text_format(out, "ending the command: SIGTERM now, SIGKILL in %" PRId64 " ms\n", grace);
     else
         text_format(out, "ending the command: SIGKILL now\n");
+    if (run->session.options->watchdog)
+        text_format(out, "redlock: if it cannot be ended, the watchdog resets this machine\n");
 }
 
 /* Said also when quiet: somebody's work was cut off. */
@@ -244,6 +246,10 @@ static void say_why(const struct run *run, bool cut_off)
         say_on_lost(child);
     if (child->left > 0)
         say_left(child);
+    if (child->stays_armed)
+        say("the watchdog %s cannot be stopped (nowayout): this machine is reset within %" PRId64
+            " s, unless another program feeds it",
+            run->session.options->watchdog, child->orders.watchdog.timeout_ms / 1000);
 }
 
 void report_end(const struct run *run)
@@ -288,6 +294,17 @@ void report_not_executed(const struct run *run, const char *command, int error)
     text_format(&sentence, "cannot run ");
     text_shown(&sentence, command, strlen(command));
     text_format(&sentence, ": %s", why_not_executed(error));
+    tell_error(run, "not_executed", sentence.bytes);
+    text_free(&sentence);
+}
+
+void report_no_watchdog(const struct run *run, const char *why)
+{
+    const char *path = run->session.options->watchdog;
+    struct text sentence = {0};
+    text_format(&sentence, "cannot use the watchdog ");
+    text_shown(&sentence, path, strlen(path));
+    text_format(&sentence, ": it %s", why);
     tell_error(run, "not_executed", sentence.bytes);
     text_free(&sentence);
 }

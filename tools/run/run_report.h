@@ -18,6 +18,9 @@ void report_overdue(const struct run *run, int64_t valid_ms, int64_t grace);
 /* The command has ended. */
 void report_end(const struct run *run);
 
+/* It cannot be used, and the command was not started. */
+void report_no_watchdog(const struct run *run, const char *why);
+
 void report_not_executed(const struct run *run, const char *command, int error);
 
 #endif
