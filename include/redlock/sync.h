@@ -14,9 +14,9 @@
  *     hold up every lease of the client: be quick.  In them each call that would wait returns
  *     E_STATE at once and does nothing (close and cancel return 0), and redlock_sync_free() does
  *     nothing.  The calls that only look, and redlock_sync_lease_free(), work as anywhere.
- *   - Descriptors: a program that closes all descriptors, as a daemon does, does so before
- *     redlock_sync_open().  Later, leases are lost, and calls take a second or fail.  Eight bytes
- *     may then be written to, or read from, a file that has got the number of a closed descriptor.
+ *   - Death: a process that ends without redlock_sync_close() keeps others out for up to the ttl.
+ *   - Descriptors: a daemon closes all before redlock_sync_open().  Later, leases are lost, calls
+ *     take a second or fail, and eight bytes may go to, or come from, a file with such a number.
  *   - Durations are milliseconds; the text says where REDLOCK_FOREVER is allowed.  Arguments need
  *     only live until the function returns, but `data` as long as callbacks may come.
  *   - fork(): the child holds nothing, as in redlock.h.  There leases are valid for 0 ms, and each
