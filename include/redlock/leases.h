@@ -300,7 +300,7 @@ REDLOCK_API redlock_code redlock_lease_detach(redlock_lease *lease);
 REDLOCK_API redlock_code redlock_lease_move(redlock_lease *lease, redlock *to);
 
 /* Says whether leases of this client may move to the other one.  redlock_last_error() says why not.
- * E_DIFFERS: quorums of both lists need not meet, so another holder may have the names there.
+ * E_DIFFERS: quorums of both lists need not meet (change.md), so others may have the names there.
  * E_ARGUMENT: the other client has another prefix, only looks, or is the same one. */
 REDLOCK_API redlock_code redlock_may_move(redlock *client, const redlock *to);
 

@@ -17,6 +17,7 @@
  *   process.c   the calls of a client on a descriptor
  *   loop.c      the pump on an event loop: turns, a time to wake, what keeps the loop alive
  *   pump.c      queued calls → events → step → callbacks; knows no event loop
+ *   quorums_meet.c whether those of two lists share enough masters
  *   moving.c    a lease is another client's, or stays where it is
  *   tasks.c     what leases announce, observers, parties at barriers: asked, told, freed
  *   parts.c     makes and frees a client's links, notification connections and core
@@ -164,6 +165,7 @@ struct redlock {
         int64_t max_ttl_ms;
     } unlike;
     bool refusal_logged; /* our list may not be used beside another one */
+    bool unmet_logged;   /* nothing goes to the heir: its list and ours are not known to meet */
     struct randomness_store random;
     unsigned process; /* the process that opened the client */
 

@@ -9,6 +9,7 @@
 
 #include "nodes.h"
 #include "report.h"
+#include "successor.h"
 
 /* A look has an outcome, and no event. */
 static redlock_event_kind event_kind(enum outcome_kind outcome)
@@ -293,7 +294,10 @@ static void say_ended(struct words *words, const redlock *client, struct slice s
 {
     add_plain(words, ": the list ");
     say_ours(words, client);
-    add_plain(words, " is over; give this client the one in its place: ");
+    add_plain(words, " is over; give this client the one in its place");
+    if (successor_gives_tls_up(client))
+        add_plain(words, ", which has masters without TLS, so that it does not go there by itself");
+    add_plain(words, ": ");
     add_slice(words, successor);
 }
 

@@ -26,8 +26,10 @@ static void fill_list(struct list_used *to, const struct list_in_use *from)
                              .told_by = from->told,
                              .unsafe = from->unsafe,
                              .is_ours = list->place == '='};
-    for (unsigned i = 0; i < list->masters; i++)
+    for (unsigned i = 0; i < list->masters; i++) {
         to->nodes[i] = text_of(list->processes[i].address);
+        to->run_ids[i] = text_of(list->processes[i].run_id);
+    }
 }
 
 static bool has_node(const struct list_used *list, const char *node)

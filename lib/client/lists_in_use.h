@@ -22,6 +22,7 @@ struct list_used {
     int64_t first_ms, last_ms; /* since it was said */
     struct client_text label;  /* of the client that said it last */
     struct client_text nodes[REDLOCK_MASTERS_MAX];
+    struct client_text run_ids[REDLOCK_MASTERS_MAX]; /* of these; empty: not heard */
     unsigned told_by;     /* bits: the masters of this client that tell it */
     unsigned unsafe;      /* bits: other lists here that may not be used beside it */
     bool is_ours;         /* this client has the same one */

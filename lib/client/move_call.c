@@ -4,6 +4,7 @@
 #include "ask.h"
 #include "calls.h"
 #include "leaders.h"
+#include "quorums_meet.h"
 #include "loop.h"
 #include "moves.h"
 #include "options.h"
@@ -27,25 +28,6 @@ const char *moves_why_not(const redlock_lease *lease)
         return "only a lease can be moved that waits, or is held, was not downgraded or upgraded, "
                "and is within its max_hold_ms";
     return NULL;
-}
-
-static unsigned count_shared(const redlock *one, const redlock *other)
-{
-    unsigned shared = 0;
-    for (unsigned i = 0; i < one->masters; i++)
-        for (unsigned j = 0; j < other->masters; j++)
-            shared += strcmp(one->addresses[i].shown, other->addresses[j].shown) == 0;
-    return shared;
-}
-
-/* Of the masters that two quorums share at least, more than may be wrong. */
-static bool quorums_meet(const redlock *one, const redlock *other)
-{
-    unsigned spare = one->config.spare, others_spare = other->config.spare;
-    unsigned all = one->masters + other->masters - count_shared(one, other);
-    unsigned wrong = spare > others_spare ? spare : others_spare;
-    return redlock_quorum(one->masters, spare) + redlock_quorum(other->masters, others_spare) >
-           all + wrong;
 }
 
 redlock_code redlock_may_move(redlock *from, const redlock *to)

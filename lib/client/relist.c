@@ -6,6 +6,7 @@
 
 #include "ask.h"
 #include "calls.h"
+#include "quorums_meet.h"
 #include "loop.h"
 #include "moves.h"
 #include "report.h"
@@ -52,10 +53,10 @@ static bool is_waited_for(const struct client_task *task)
     return (task->go || task->owes) && !task->freed;
 }
 
-static unsigned send_tasks_on(redlock *client)
+static unsigned send_tasks_on(redlock *client, bool may)
 {
     unsigned left = 0;
-    bool takes = client_takes(client->heir);
+    bool takes = may && client_takes(client->heir);
     for (struct client_task *task = client->tasks, *next; task; task = next) {
         next = task->next;
         bool goes = takes && may_go(task) && task->go(task, client->heir);
@@ -66,9 +67,30 @@ static unsigned send_tasks_on(redlock *client)
 
 /* ---- leaving ------------------------------------------------------------------ */
 
+static bool was_tried(const redlock *client)
+{
+    bool tried = true;
+    for (unsigned i = 0; i < client->masters; i++)
+        tried &= engine_master(client->engine, i).tried;
+    return tried;
+}
+
+/* Promises and words of the other masters keep nobody out here before that. */
+static bool send_on_nothing(redlock *client)
+{
+    bool is_news = was_tried(client->heir) && !client->unmet_logged;
+    if (is_news)
+        client_log(client, REDLOCK_LOG_WARNING,
+                   "leases wait: a master of both lists is not heard, or one of the same host is "
+                   "another server");
+    client->unmet_logged |= is_news;
+    return false;
+}
+
 static void leave(redlock *client)
 {
-    unsigned left = send_tasks_on(client);
+    bool may = quorums_meet(client, client->heir) || send_on_nothing(client);
+    unsigned left = send_tasks_on(client, may);
     client->leave_at = client->now + AGAIN_AFTER;
     engine_visit_leases(client->engine, send_on, &left);
     client->close_asked = left == 0;
@@ -103,12 +125,19 @@ void relist_forget(redlock *client)
         forget_heir(client->formers);
 }
 
+/* Leases wait until it is known that the lists meet. */
+static redlock_code may_leave_for(redlock *client, const redlock *to)
+{
+    redlock_code code = redlock_may_move(client, to);
+    return code == REDLOCK_E_DIFFERS && quorums_may_meet(client, to) ? REDLOCK_OK : code;
+}
+
 /* Those that were left for the client are left for the other one with it, unless they close. */
 static redlock_code check_formers(redlock *client, const redlock *to)
 {
     for (redlock *former = client->formers; former; former = former->next_former)
         if (!former->close_asked) {
-            redlock_code code = redlock_may_move(former, to);
+            redlock_code code = may_leave_for(former, to);
             if (code)
                 return client_fail(client, code, "of a client that is left for this one: %s",
                                    former->error);
@@ -118,7 +147,7 @@ static redlock_code check_formers(redlock *client, const redlock *to)
 
 static redlock_code check_heir(redlock *client, redlock *to)
 {
-    redlock_code code = redlock_may_move(client, to);
+    redlock_code code = may_leave_for(client, to);
     if (!code)
         code = check_formers(client, to);
     if (code)

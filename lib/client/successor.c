@@ -39,23 +39,14 @@ static struct client_text find_successor(const redlock *client)
     return (struct client_text){0};
 }
 
-/* ---- Whose login a master gets ---------------------------------------------------- */
+/* ---- A master in it ----------------------------------------------------------------- */
 
-static const char unix_path[] = "unix:";
+static const char unix_path[] = "unix:", under_tls[] = "rediss://";
 
-static bool is_unix(struct client_text node)
+static bool text_begins_with(struct client_text text, const char *head)
 {
-    size_t head = sizeof unix_path - 1;
-    return node.length > head && memcmp(node.bytes, unix_path, head) == 0;
-}
-
-/* Of "host:port" or "host:port/db", without brackets. */
-static struct client_text host_of(struct client_text node)
-{
-    const char *colon = memrchr(node.bytes, ':', node.length);
-    size_t length = colon ? (size_t)(colon - node.bytes) : node.length;
-    bool bracketed = length > 1 && node.bytes[0] == '[' && node.bytes[length - 1] == ']';
-    return (struct client_text){node.bytes + bracketed, length - 2 * (size_t)bracketed};
+    size_t length = strlen(head);
+    return text.length > length && memcmp(text.bytes, head, length) == 0;
 }
 
 static bool says_word(struct client_text text, const char *word)
@@ -63,20 +54,83 @@ static bool says_word(struct client_text text, const char *word)
     return word && strlen(word) == text.length && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
-/* How well the address fits: the same one, one of the same host, or any. */
-static unsigned fit_of(const struct address *address, struct client_text node)
+/* Our own entry for the place; NULL: there is none. */
+static const struct address *find_own_entry(const redlock *client, struct client_text place)
 {
-    bool of_host = is_unix(node) ? address->path != NULL : says_word(host_of(node), address->host);
-    return says_word(node, address->shown) ? 3 : of_host ? 2 : 1;
+    for (unsigned i = 0; i < client->masters; i++)
+        if (says_word(place, client->addresses[i].shown))
+            return &client->addresses[i];
+    return NULL;
 }
 
-static const struct address *find_address(const redlock *client, struct client_text node)
+struct told_node {
+    struct client_text place;
+    bool tls; /* it is marked so, or our own entry for the place is */
+};
+
+static bool take_node(const redlock *client, struct client_text *list, struct told_node *node)
 {
-    const struct address *best = &client->addresses[0];
-    for (unsigned i = 1; i < client->masters; i++)
-        if (fit_of(&client->addresses[i], node) > fit_of(best, node))
-            best = &client->addresses[i];
+    struct client_text *place = &node->place;
+    if (!redlock_list_take_node(list, place))
+        return false;
+    size_t mark = text_begins_with(*place, under_tls) ? strlen(under_tls) : 0;
+    *place = (struct client_text){place->bytes + mark, place->length - mark};
+    const struct address *own = find_own_entry(client, *place);
+    node->tls = mark || (own && own->tls.wanted);
+    return true;
+}
+
+/* ---- Whose login and terms of TLS it gets ------------------------------------------- */
+
+/* Of "host:port" or "host:port/db", without brackets. */
+static struct client_text host_of(struct client_text place)
+{
+    const char *colon = memrchr(place.bytes, ':', place.length);
+    size_t length = colon ? (size_t)(colon - place.bytes) : place.length;
+    bool bracketed = length > 1 && place.bytes[0] == '[' && place.bytes[length - 1] == ']';
+    return (struct client_text){place.bytes + bracketed, length - 2 * (size_t)bracketed};
+}
+
+/* How well the entry fits: the same place, one of the same host, or any. */
+static unsigned fit_of(const struct address *address, struct client_text place)
+{
+    bool of_host = text_begins_with(place, unix_path) ? address->path != NULL
+                                                      : says_word(host_of(place), address->host);
+    return says_word(place, address->shown) ? 3 : of_host ? 2 : 1;
+}
+
+/* The best of those with TLS, or of those without; NULL: there is none. */
+static const struct address *find_best(const redlock *client, struct client_text place, bool tls)
+{
+    const struct address *best = NULL;
+    for (unsigned i = 0; i < client->masters; i++) {
+        const struct address *address = &client->addresses[i];
+        if (address->tls.wanted == tls && (!best || fit_of(address, place) > fit_of(best, place)))
+            best = address;
+    }
     return best;
+}
+
+/* NULL: none may go there.  A login that was sent under TLS alone is never sent in the clear. */
+static const struct address *find_login(const redlock *client, const struct told_node *node)
+{
+    const struct address *plain = find_best(client, node->place, false),
+                         *tls = node->tls ? find_best(client, node->place, true) : NULL;
+    bool is_tls = !plain || (tls && fit_of(tls, node->place) >= fit_of(plain, node->place));
+    return is_tls ? tls : plain;
+}
+
+static bool has_all_logins(const redlock *client, struct client_text list)
+{
+    bool has = true;
+    for (struct told_node node; take_node(client, &list, &node);)
+        has &= find_login(client, &node) != NULL;
+    return has;
+}
+
+bool successor_gives_tls_up(const redlock *client)
+{
+    return !has_all_logins(client, find_successor(client));
 }
 
 /* ---- Its text ----------------------------------------------------------------------- */
@@ -144,24 +198,25 @@ static void put_tls(struct entries *to, const struct tls_terms *terms)
 }
 
 /* A liar may tell more than a place: no byte of it may begin a login, or terms of TLS. */
-static void put_place(struct entries *to, const redlock *client, struct client_text node)
+static void put_node(struct entries *to, const redlock *client, const struct told_node *node)
 {
-    const struct address *address = find_address(client, node);
-    bool path = is_unix(node), tls = !path && address->tls.wanted;
-    size_t head = path ? sizeof unix_path - 1 : 0;
-    put_plain(to, path ? "unix://" : tls ? "rediss://" : "redis://");
-    put_login(to, address);
-    put_encoded(to, node.bytes + head, node.length - head, path ? "/?=" : "/:[]%");
-    if (tls)
-        put_tls(to, &address->tls);
+    struct client_text place = node->place;
+    const struct address *terms = node->tls ? find_best(client, place, true) : NULL;
+    bool path = !node->tls && text_begins_with(place, unix_path);
+    size_t head = path ? strlen(unix_path) : 0;
+    put_plain(to, path ? "unix://" : node->tls ? under_tls : "redis://");
+    put_login(to, find_login(client, node));
+    put_encoded(to, place.bytes + head, place.length - head, path ? "/?=" : "/:[]%");
+    if (terms)
+        put_tls(to, &terms->tls);
 }
 
 static void put_entries(struct entries *to, const redlock *client, struct client_text list)
 {
-    for (struct client_text node; redlock_list_take_node(&list, &node);) {
+    for (struct told_node node; take_node(client, &list, &node);) {
         if (to->length)
             put_byte(to, ',');
-        put_place(to, client, node);
+        put_node(to, client, &node);
     }
     put_byte(to, '\0');
 }
@@ -185,7 +240,7 @@ static char *make_entries(const redlock *client)
 {
     struct client_text list = find_successor(client);
     struct entries entries = {0};
-    if (!list.length)
+    if (!list.length || !has_all_logins(client, list))
         return NULL;
     put_entries(&entries, client, list);
     entries = (struct entries){.bytes = malloc(entries.length)};

@@ -113,6 +113,11 @@ const char *cluster_scheme(void)
     return with_tls() ? "rediss" : "redis";
 }
 
+const char *cluster_mark(void)
+{
+    return with_tls() ? "rediss://" : "";
+}
+
 const char *cluster_tls_folder(void)
 {
     static char folder[80];

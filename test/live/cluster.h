@@ -26,6 +26,9 @@ bool cluster_is_inside(void);
  */
 const char *cluster_scheme(void);
 
+/* This stands before an address of theirs where masters tell of a list. */
+const char *cluster_mark(void);
+
 /* A master at a port of this machine: cluster_scheme(), a password, the port. */
 #define URI_FORMAT "%s://:%s@127.0.0.1:%d "
 #define URI_SIZE   140

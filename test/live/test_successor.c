@@ -1,6 +1,6 @@
 /*
  * Masters tell a client which list takes the place of its own, and it gives new ones a login.
- * rule: D1, D3
+ * rule: D1, D3, D14
  */
 #include "lists_in_use.h"
 #include "scene.h"
@@ -34,8 +34,8 @@ static void on_node(redlock *client, unsigned node, void *data)
 static size_t put_node(char *nodes, size_t used, const char *login, unsigned master)
 {
     return used + (size_t)snprintf(nodes + used, NODES_SIZE - used, "%s%s%s127.0.0.1:%d",
-                                   used ? "," : "", login[0] ? cluster_scheme() : "", login,
-                                   scene.cluster.ports[master]);
+                                   used ? "," : "", login[0] ? cluster_scheme() : cluster_mark(),
+                                   login, scene.cluster.ports[master]);
 }
 
 /* "redis://user:password@127.0.0.1:7001,…"; without a login as masters tell it. */
@@ -227,7 +227,8 @@ static void assert_becomes(const char *list, const char *now, const char *entrie
     cluster_tell_all(&scene.cluster, "DEL %s", key_of_end(key));
 }
 
-/* "~" is a master that has the scheme of all and the login of the first one. */
+/* "~" is a master that has the scheme of all and the login of the first one, "^" one as masters
+ * tell it. */
 static const char *entries_of(const char *format, ...)
 {
     static char texts[4][NODES_SIZE];
@@ -240,7 +241,12 @@ static const char *entries_of(const char *format, ...)
     to[0] = '\0';
     for (const char *at = pattern; *at; at++)
         snprintf(to + strlen(to), NODES_SIZE - strlen(to), "%s%.*s",
-                 *at == '~' ? cluster_scheme() : "", *at == '~' ? (int)sizeof SCHEME_LOGIN : 1,
+                 *at == '~'   ? cluster_scheme()
+                 : *at == '^' ? cluster_mark()
+                              : "",
+                 *at == '~'   ? (int)sizeof SCHEME_LOGIN
+                 : *at == '^' ? 0
+                              : 1,
                  *at == '~' ? SCHEME_LOGIN : at);
     return to;
 }
@@ -252,15 +258,34 @@ SCENE(test_whose_login, .masters = 2)
     cluster_tell_all(&scene.cluster, "ACL SETUSER default >other");
     const char *second = entries_of("%s://:other@localhost:%d", cluster_scheme(), two);
     const char *list = strdup(entries_of("~127.0.0.1:%d,%s", one, second));
-    assert_becomes(list, entries_of("127.0.0.1:%d,localhost:%d", one, two), list);
-    assert_becomes(list, entries_of("localhost:%d,127.0.0.1:%d", two, one),
+    assert_becomes(list, entries_of("^127.0.0.1:%d,^localhost:%d", one, two), list);
+    assert_becomes(list, entries_of("^localhost:%d,^127.0.0.1:%d", two, one),
                    entries_of("%s,~127.0.0.1:%d", second, one));
-    assert_becomes(list, "127.0.0.2:1,LOCALHOST:2/3",
+    assert_becomes(list, entries_of("^127.0.0.2:1,^LOCALHOST:2/3"),
                    entries_of("~127.0.0.2:1,%s://:other@LOCALHOST:2/3", cluster_scheme()));
-    assert_becomes(list, "[::1]:7", entries_of("~[::1]:7"));
-    assert_becomes(list, "unix:/a%b?db=2", "unix://" LOGIN "@/a%25b?db=2");
-    assert_becomes(list, "evil@h?verify=none", entries_of("~evil%%40h%%3Fverify%%3Dnone"));
+    assert_becomes(list, entries_of("^[::1]:7"), entries_of("~[::1]:7"));
+    assert_becomes(list, entries_of("^evil@h?verify=none"),
+                   entries_of("~evil%%40h%%3Fverify%%3Dnone"));
     free((void *)list);
+}
+
+/* A list without TLS leads there, and none that has it leads away from it, except to places that
+ * the client's own list has with it. */
+SCENE(test_with_and_without_tls, .masters = 2)
+{
+    bool tls = cluster_mark()[0];
+    cluster_tell_all(&scene.cluster, RULES);
+    const char *list = list_of(SCHEME_LOGIN, 0, 2);
+    int one = scene.cluster.ports[0];
+    assert_becomes(list, "rediss://h:1", "rediss://" LOGIN "@h:1");
+    assert_becomes(list, "rediss://unix:/a", "rediss://" LOGIN "@unix:/a");
+    assert_becomes(list, "redis://h:1", tls ? "" : "redis://" LOGIN "@redis://h:1");
+    assert_becomes(list, "h:1", tls ? "" : "redis://" LOGIN "@h:1");
+    assert_becomes(list, "unix:/a%b?db=2", tls ? "" : "unix://" LOGIN "@/a%25b?db=2");
+    assert_becomes(list, entries_of("127.0.0.1:%d,rediss://h:1", one),
+                   entries_of("~127.0.0.1:%d,%s", one, "rediss://" LOGIN "@h:1"));
+    assert_becomes(list, entries_of("^127.0.0.1:%d,h:1", one),
+                   tls ? "" : entries_of("~127.0.0.1:%d,~h:1", one));
 }
 
 PROGRAM(.masters = 0)

@@ -53,12 +53,18 @@ static const char *uris_of(struct list list)
     return put_list(uris, list, before);
 }
 
-/* As masters tell it. */
 static const char *names_of(struct list list)
 {
     static char names[2][LIST_SIZE];
     static unsigned turn;
     return put_list(names[turn++ % 2], list, "");
+}
+
+/* As masters tell it. */
+static const char *told_as(struct list list)
+{
+    static char told[LIST_SIZE];
+    return put_list(told, list, cluster_mark());
 }
 
 static atomic_uint goes_on, cannot, differs; /* said in the log, twice; by on_ready */
@@ -155,7 +161,7 @@ static bool is_over(redlock_sync *tool, struct telling *telling, struct list lis
 /* As `redlock masters change` does. */
 static void tell_over(struct list list, struct list next)
 {
-    struct telling telling = {.successor = names_of(next)};
+    struct telling telling = {.successor = told_as(next)};
     redlock_options options = options_of(list);
     options.looks_only = true;
     options.on_log = NULL;
@@ -450,7 +456,7 @@ static void name_successor(struct list list, struct list next)
         redisReply *reply = cluster_ask(&cluster, i, "KEYS redlock:lists:%s:over:*", fleet);
         assert_non_null(reply);
         assert_int_equal(reply->elements, 1);
-        cluster_tell(&cluster, i, "SET %s %s", reply->element[0]->str, names_of(next));
+        cluster_tell(&cluster, i, "SET %s %s", reply->element[0]->str, told_as(next));
         freeReplyObject(reply);
     }
 }
