@@ -128,7 +128,7 @@ static bool watch_list(struct change *change, struct list_watch *watch, unsigned
     drop(change, watch);
     plan_put_entries(&watch->entries, &change->plan, list);
     if (list + 1 < change->plan.chain.count)
-        plan_put_nodes(&watch->successor, &change->plan, list + 1, plan_member);
+        plan_put_told(&watch->successor, &change->plan, list + 1);
     if (list_watch_open(watch, change->session.loop, &change->plan.options, says))
         return true;
     session_end(&change->session, EXIT_INTERNAL, 0);
@@ -329,8 +329,9 @@ static void check(struct change *change)
     list_watch_look(&change->next, &last);
     if (!now.is_settled || !last.is_settled)
         return;
-    redlock_code code = change_check(&why, &change->plan,
-                                     &(struct checked){&change->now, &now, &change->next, &last});
+    struct checked checked = {&change->now, &now, &change->next, &last};
+    redlock_code code = change_find_servers(&why, &change->plan, &checked);
+    code = code ? code : change_check(&why, &change->plan, &checked);
     if (code) {
         refuse(change, code, &why);
         return;

@@ -1,5 +1,6 @@
 #include "change_checks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "duration.h"
@@ -67,22 +68,9 @@ static bool is_connected(const redlock_node *node)
     return node->state == REDLOCK_NODE_UP || node->state == REDLOCK_NODE_ABSTAINS;
 }
 
-/* Two entries for it would have two votes. */
-static const char *find_same_process(const struct list_watch *now, const redlock_node *new,
-                                     redlock_node *node)
-{
-    for (unsigned i = 0; i < now->masters; i++) {
-        *node = (redlock_node){.size = sizeof *node};
-        if (redlock_node_get(now->client, i, node) == REDLOCK_OK && node->run_id[0] &&
-            strcmp(node->run_id, new->run_id) == 0)
-            return node->node;
-    }
-    return NULL;
-}
-
 static redlock_code check_new(struct text *why, const struct checked *checked, const char *name)
 {
-    redlock_node node, other;
+    redlock_node node;
     char span[DURATION_SIZE];
     find_node(checked->last, name, &node);
     if (node.state == REDLOCK_NODE_REFUSED) {
@@ -93,12 +81,6 @@ static redlock_code check_new(struct text *why, const struct checked *checked, c
         text_format(why, "the new master %s cannot be reached: %s", name,
                     node.text[0] ? node.text : "no answer in time");
         return REDLOCK_E_UNAVAILABLE;
-    }
-    const char *same = find_same_process(checked->now, &node, &other);
-    if (same) {
-        text_format(why, "the new master %s is the same server as %s: write it as before", name,
-                    same);
-        return REDLOCK_E_SAME_MASTER;
     }
     if (node.state == REDLOCK_NODE_UP)
         return REDLOCK_OK;
@@ -156,6 +138,54 @@ static redlock_code check_quorums(struct text *why, const struct plan *plan,
     }
     return REDLOCK_OK;
 }
+
+/* ---- Servers of both lists ------------------------------------------------------------ */
+
+static const char *find_same_process(const struct list_watch *now, const redlock_node *new,
+                                     redlock_node *node)
+{
+    for (unsigned i = 0; i < now->masters; i++) {
+        *node = (redlock_node){.size = sizeof *node};
+        if (redlock_node_get(now->client, i, node) == REDLOCK_OK && node->run_id[0] &&
+            strcmp(node->run_id, new->run_id) == 0)
+            return node->node;
+    }
+    return NULL;
+}
+
+/* Two entries of one list for a server would have two votes. */
+static redlock_code join(struct text *why, struct plan *plan, const char *now, const char *name)
+{
+    if (!plan_may_join(plan, now, name)) {
+        text_format(why,
+                    "the new master %s is the same server as %s: write it as before. Only a port "
+                    "for TLS of the same host may take its place, or it may take that of one",
+                    name, now);
+        return REDLOCK_E_SAME_MASTER;
+    }
+    if (plan_join(plan, now, name))
+        return REDLOCK_OK;
+    text_format(why, "with these spare votes no chain of lists leads there");
+    return REDLOCK_E_ARGUMENT;
+}
+
+redlock_code change_find_servers(struct text *why, struct plan *plan, const struct checked *checked)
+{
+    redlock_code code = REDLOCK_OK;
+    for (unsigned i = 0, count = plan->coming.count; !code && i < plan->coming.count;) {
+        redlock_node new, now;
+        char name[NODE_SIZE];
+        snprintf(name, sizeof name, "%s", plan->coming.of[i].node);
+        find_node(checked->last, name, &new);
+        const char *same = new.run_id[0] ? find_same_process(checked->now, &new, &now) : NULL;
+        code = same ? join(why, plan, same, name) : code;
+        i += plan->coming.count == count;
+        count = plan->coming.count;
+    }
+    return code;
+}
+
+/* ---- All of it -------------------------------------------------------------------------- */
 
 redlock_code change_check(struct text *why, const struct plan *plan, const struct checked *checked)
 {

@@ -15,6 +15,10 @@ struct checked {
     const struct list_seen *last_seen;
 };
 
+/* Masters that come may be servers of the present list, by other addresses.  As below. */
+redlock_code change_find_servers(struct text *why, struct plan *plan,
+                                 const struct checked *checked);
+
 /* Not OK: with a sentence that says what helps. */
 redlock_code change_check(struct text *why, const struct plan *plan, const struct checked *checked);
 

@@ -98,4 +98,9 @@ void change_show_all(struct text *out, const struct plan *plan, const int64_t *t
         text_format(out, "%s%s", comma, plan->going.of[i].node);
     if (plan->going.count)
         text_format(out, "\n");
+    comma = "no client uses these addresses of masters that stay: ";
+    for (unsigned i = 0; i < plan->former.count; i++, comma = ",")
+        text_format(out, "%s%s", comma, plan->former.of[i].node);
+    if (plan->former.count)
+        text_format(out, "\n");
 }

@@ -129,22 +129,29 @@ const struct client_text *list_watch_other(const struct list_seen *seen, unsigne
     return masters_in(other) > spare ? &seen->used.successors[__builtin_ctz(other)] : NULL;
 }
 
-static bool lists_node(const struct list_used *list, const char *node)
+static bool is_text(struct client_text text, const char *word)
+{
+    return text.length == strlen(word) && memcmp(text.bytes, word, text.length) == 0;
+}
+
+/* By its address, or by its process at another one. */
+static bool lists_node(const struct list_used *list, const redlock_node *node)
 {
     bool lists = false;
     for (unsigned i = 0; i < list->masters; i++)
-        lists |= redlock_list_has_node(list->nodes[i], (struct client_text){node, strlen(node)});
+        lists |= is_text(list->nodes[i], node->node) ||
+                 (list->run_ids[i].length && is_text(list->run_ids[i], node->run_id));
     return lists;
 }
 
-/* By numbers and addresses: what the processes tell, each client finds out. */
+/* Each client finds out more by the ages of the processes. */
 static bool may_meet(const struct list_watch *watch, const struct list_used *list)
 {
     unsigned all = watch->masters + list->masters;
     for (unsigned i = 0; i < watch->masters; i++) {
         redlock_node node = {.size = sizeof node};
         redlock_node_get(watch->client, i, &node);
-        all -= lists_node(list, node.node);
+        all -= lists_node(list, &node);
     }
     unsigned spare = list->spare < watch->spare ? list->spare : watch->spare;
     return watch->quorum + list->quorum > all + spare;

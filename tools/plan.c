@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "client/lists_in_use.h"
 #include "exits.h"
@@ -74,14 +75,19 @@ static void add_missing(struct entries *missing, const struct entries *of, const
             missing->of[missing->count++] = of->of[i];
 }
 
-static void compare(struct plan *plan, const struct entries *to)
+/* Servers that have another address there stay: then there is a step if nothing else changes. */
+static bool find_chain(struct plan *plan)
 {
-    add_missing(&plan->going, &plan->from, to);
-    add_missing(&plan->coming, to, &plan->from);
     plan->chain = (struct list_chain){.staying = plan->from.count - plan->going.count,
                                       .going = plan->going.count,
                                       .coming = plan->coming.count,
                                       .spare = (unsigned)plan->options.spare};
+    bool is_found = chain_find(&plan->chain);
+    if (is_found && plan->chain.count == 1 && plan->former.count) {
+        plan->chain.lists[1] = plan->chain.lists[0];
+        plan->chain.count = 2;
+    }
+    return is_found;
 }
 
 static int fill(struct plan *plan)
@@ -90,8 +96,9 @@ static int fill(struct plan *plan)
     if (!read_entries(&plan->from, &plan->options, plan->options.nodes) ||
         !read_entries(&to, &plan->options, plan->options.to))
         return EXIT_NODES;
-    compare(plan, &to);
-    if (chain_find(&plan->chain))
+    add_missing(&plan->going, &plan->from, &to);
+    add_missing(&plan->coming, &to, &plan->from);
+    if (find_chain(plan))
         return EXIT_DONE;
     failure_tell(&plan->options, "cannot change", REDLOCK_E_ARGUMENT,
                  "with these spare votes no chain of lists leads there", NULL);
@@ -113,12 +120,74 @@ void plan_free(struct plan *plan)
     plan->read = NULL;
 }
 
+/* ---- Servers with two addresses ------------------------------------------------ */
+
+static void move_entry(struct entries *to, struct entries *from, const char *node)
+{
+    unsigned place = place_of(from, node);
+    to->of[to->count++] = from->of[place];
+    for (from->count--; place < from->count; place++)
+        from->of[place] = from->of[place + 1];
+}
+
+static bool has_tls(const struct entry *entry)
+{
+    static const char scheme[] = "rediss://";
+    size_t length = sizeof scheme - 1;
+    return entry->text.length > length && strncasecmp(entry->text.bytes, scheme, length) == 0;
+}
+
+/* Of "host:port" or "host:port/N"; a path has no such host. */
+static size_t length_of_host(const char *node)
+{
+    const char *colon = strrchr(node, ':');
+    return colon ? (size_t)(colon - node) : 0;
+}
+
+/* "/N" or "". */
+static const char *database_of(const char *node)
+{
+    const char *mark = strchr(node + length_of_host(node), '/');
+    return mark ? mark : "";
+}
+
+static bool are_of_one_host(const char *one, const char *other)
+{
+    size_t length = length_of_host(one);
+    return length && length == length_of_host(other) && strncasecmp(one, other, length) == 0 &&
+           strcmp(database_of(one), database_of(other)) == 0;
+}
+
+bool plan_may_join(const struct plan *plan, const char *going, const char *coming)
+{
+    unsigned i = place_of(&plan->going, going), j = place_of(&plan->coming, coming);
+    return i < plan->going.count && j < plan->coming.count && are_of_one_host(going, coming) &&
+           has_tls(&plan->going.of[i]) != has_tls(&plan->coming.of[j]);
+}
+
+bool plan_join(struct plan *plan, const char *going, const char *coming)
+{
+    move_entry(&plan->former, &plan->going, going);
+    move_entry(&plan->latter, &plan->coming, coming);
+    return find_chain(plan);
+}
+
+/* Of those that change in that step. */
+static unsigned count_other_addresses(const struct plan *plan, unsigned list)
+{
+    return list == 1 ? plan->former.count : 0;
+}
+
 /* ---- One list ---------------------------------------------------------------- */
 
 /* Those that go leave from the first on. */
 const struct entry *plan_leaving(const struct plan *plan, unsigned list, unsigned n)
 {
     const struct chain_list *before = &plan->chain.lists[list - 1], *now = before + 1;
+    unsigned others = count_other_addresses(plan, list);
+    if (n < others)
+        return &plan->former.of[n];
+    n -= others;
     return n < before->going - now->going ? &plan->going.of[plan->going.count - before->going + n]
                                           : NULL;
 }
@@ -126,6 +195,10 @@ const struct entry *plan_leaving(const struct plan *plan, unsigned list, unsigne
 const struct entry *plan_joining(const struct plan *plan, unsigned list, unsigned n)
 {
     const struct chain_list *before = &plan->chain.lists[list - 1], *now = before + 1;
+    unsigned others = count_other_addresses(plan, list);
+    if (n < others)
+        return &plan->latter.of[n];
+    n -= others;
     return n < now->coming - before->coming ? &plan->coming.of[before->coming + n] : NULL;
 }
 
@@ -134,12 +207,19 @@ static bool has_left(const struct plan *plan, struct chain_list list, const char
     return place_of(&plan->going, node) < plan->going.count - list.going;
 }
 
+/* With its address of that list. */
+static const struct entry *stayer(const struct plan *plan, unsigned list, const struct entry *entry)
+{
+    unsigned place = place_of(&plan->former, entry->node);
+    return list && place < plan->former.count ? &plan->latter.of[place] : entry;
+}
+
 const struct entry *plan_member(const struct plan *plan, unsigned list, unsigned n)
 {
     struct chain_list now = plan->chain.lists[list];
     for (unsigned i = 0; i < plan->from.count; i++)
         if (!has_left(plan, now, plan->from.of[i].node) && n-- == 0)
-            return &plan->from.of[i];
+            return stayer(plan, list, &plan->from.of[i]);
     return n < now.coming ? &plan->coming.of[n] : NULL;
 }
 
@@ -167,6 +247,13 @@ void plan_put_nodes(struct text *out, const struct plan *plan, unsigned list, pl
     const struct entry *entry;
     for (unsigned n = 0; (entry = pick(plan, list, n)); n++)
         text_format(out, "%s%s", n ? "," : "", entry->node);
+}
+
+void plan_put_told(struct text *out, const struct plan *plan, unsigned list)
+{
+    const struct entry *entry;
+    for (unsigned n = 0; (entry = plan_member(plan, list, n)); n++)
+        text_format(out, "%s%s%s", n ? "," : "", has_tls(entry) ? "rediss://" : "", entry->node);
 }
 
 void plan_put_entries(struct text *out, const struct plan *plan, unsigned list)

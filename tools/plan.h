@@ -26,6 +26,7 @@ struct entries {
 struct plan {
     struct options options;             /* with the present list as a text */
     struct entries from, going, coming; /* going: those of `from` that the other list lacks */
+    struct entries former, latter;      /* two addresses of each of these masters, which stay */
     struct list_chain chain;
     char *read; /* the file with the present list; NULL: there is none */
 };
@@ -33,6 +34,11 @@ struct plan {
 /* Returns the exit status; it is no EXIT_DONE after a message, and then nothing is left to free. */
 int plan_make(struct plan *plan, const struct options *options);
 void plan_free(struct plan *plan);
+
+/* They may be one server: the host is the same, and one of them is a port for TLS. */
+bool plan_may_join(const struct plan *plan, const char *going, const char *coming);
+/* They are: its address changes in the first step.  False: so no chain of lists leads there. */
+bool plan_join(struct plan *plan, const char *going, const char *coming);
 
 /* The n-th master of a list; NULL: no more.  Those that join are not in the list before it, and
  * those that leave are in that one alone. */
@@ -43,7 +49,9 @@ unsigned plan_masters(const struct plan *plan, unsigned list);
 unsigned plan_quorum(const struct plan *plan, unsigned list);
 bool plan_has(const struct plan *plan, unsigned list, const char *node);
 
-/* The masters with commas between them: as people may see them, and with their logins. */
+/* The masters with commas between them: as people may see them, as masters tell them to clients
+ * (marked if they have TLS), and with their logins. */
+void plan_put_told(struct text *out, const struct plan *plan, unsigned list);
 void plan_put_nodes(struct text *out, const struct plan *plan, unsigned list, plan_pick *pick);
 void plan_put_entries(struct text *out, const struct plan *plan, unsigned list);
 

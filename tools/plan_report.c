@@ -36,7 +36,8 @@ void plan_show_list(struct text *out, const struct plan *plan, unsigned list, co
         show_nodes(out, ", with ", plan, list, plan_joining);
         show_nodes(out, ", without ", plan, list, plan_leaving);
     }
-    show_nodes(out, "\n  ", plan, list, plan_member);
+    text_format(out, "\n  ");
+    plan_put_told(out, plan, list);
     text_format(out, "\n");
 }
 

@@ -33,17 +33,6 @@ static void try_to_move(struct follow *follow)
             redlock_last_error(follow->session->client));
 }
 
-static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
-{
-    struct follow *follow = data;
-    (void)text;
-    if (client != follow->next)
-        return;
-    follow->tried = true;
-    follow->votes = code == REDLOCK_OK;
-    try_to_move(follow);
-}
-
 static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
 {
     (void)loop, (void)events;
@@ -56,6 +45,35 @@ static void drop_next(struct follow *follow)
     redlock_free(follow->next);
     follow->next = NULL;
     follow->tried = follow->votes = false;
+}
+
+/* ---- The next client was tried ------------------------------------------ */
+
+/* A server with a new address is known by then.  False after a warning. */
+static bool may_follow(const struct follow *follow)
+{
+    struct text next = {0};
+    if (redlock_may_move(follow->session->client, follow->next) == REDLOCK_OK)
+        return true;
+    list_put_nodes(&next, follow->next);
+    say_at(REDLOCK_LOG_WARNING, "does not go on with the list %s: %s", next.bytes,
+           redlock_last_error(follow->session->client));
+    text_free(&next);
+    return false;
+}
+
+static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
+{
+    struct follow *follow = data;
+    (void)text;
+    if (client != follow->next)
+        return;
+    follow->tried = true;
+    follow->votes = code == REDLOCK_OK;
+    if (may_follow(follow))
+        try_to_move(follow);
+    else
+        drop_next(follow);
 }
 
 /* With that list, or with that of the file. */
@@ -132,21 +150,16 @@ bool follow_to_successor(struct follow *follow)
 
 /* ---- The list in the file --------------------------------------------------- */
 
-/* False after a warning, or without one if it is the present list. */
-static bool may_follow(const struct follow *follow)
+static bool is_present_list(const struct follow *follow)
 {
     struct text ours = {0}, next = {0};
     list_put_nodes(&ours, follow->session->client);
     list_put_nodes(&next, follow->next);
     struct client_text one = {ours.bytes, ours.length}, other = {next.bytes, next.length};
     bool same = redlock_lists_are_same(one, other);
-    bool may = redlock_may_move(follow->session->client, follow->next) == REDLOCK_OK;
-    if (!same && !may)
-        say_at(REDLOCK_LOG_WARNING, "does not go on with the list %s: %s", next.bytes,
-               redlock_last_error(follow->session->client));
     text_free(&ours);
     text_free(&next);
-    return !same && may;
+    return same;
 }
 
 static void look_at_file(struct follow *follow)
@@ -154,7 +167,7 @@ static void look_at_file(struct follow *follow)
     if (!follow->changed || !follow->lease)
         return;
     follow->changed = false;
-    if (open_next(follow, NULL) && !may_follow(follow))
+    if (open_next(follow, NULL) && is_present_list(follow))
         drop_next(follow);
 }
 
