@@ -41,12 +41,12 @@ exceptions+='|sync/sync_client.h "forks.h"' # a leaf: which process is this?
 exceptions+='|sync/sync_(call|thread|validity|wait)\.c "double_time\.h"' # a leaf: a test's time
 exceptions+='|sync/sync_reentry.c "margin.h"' # a leaf: when is a lease as good as lost?
 exceptions+='|(sync|recipes)/[a-z_]+\.[ch] "(sized|timeout)\.h"' # leaves: reading what a caller filled
-exceptions+='|recipes/election\.c "fail\.h"'                     # a leaf: redlock_last_error()
-exceptions+='|(recipes/election|sync/sync_lease)\.c "owner\.h"'  # a leaf: of which client is a lease?
+exceptions+='|recipes/(election|once)\.c "fail\.h"'              # a leaf: redlock_last_error()
+exceptions+='|(recipes/(election|once)|sync/sync_lease)\.c "owner\.h"' # a leaf: whose is a lease?
 exceptions+='|sync/sync_leaders\.c "campaign\.h"'                # a leaf: the options of a campaign
 # Only these functions of another room do these rooms call.
 declare -A may_call=([sync]='redlock_.*|(forks|double)_.*|campaign_read|client_(of|moves)_lease'
-    [recipes]='redlock_.*|client_(explain|of_lease)')
+    [recipes]='redlock_.*|client_(explain|of_lease)|name_of_lease')
 
 complain() {
     printf '%s\n' "$*" >&2

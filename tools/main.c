@@ -15,6 +15,7 @@ static const char global_help[] =
     "\n"
     "Locks that hold on a quorum of independent Redis masters. Commands:\n"
     "  run     hold locks while a command runs\n"
+    "  once    run a command once per key, and record that it succeeded\n"
     "  lock    take a lease and print its token\n"
     "  extend  prolong a lease, by its token\n"
     "  unlock  give a lease back, by its token\n"
@@ -60,10 +61,11 @@ static const char global_help[] =
     "said no (`break`), 64 usage, 69 no quorum of masters, 70 internal error, 74\n"
     "stdout cannot be written, 75 somebody else has the lock (`barrier`: not passed,\n"
     "`latch`: not open), 76 the lock or latch was lost, 78 wrong list of masters or\n"
-    "settings, 128+N ended by signal N; otherwise `run` exits as the command did.\n";
+    "settings, 79 no record (`once`), 128+N signal N; else as the command of `run`.\n";
 
 static const struct command commands[] = {
     {"run", FOR_RUN, perform_run, run_help},
+    {"once", FOR_ONCE, perform_run, once_help},
     {"lock", FOR_LOCK, perform_lock, lock_help},
     {"extend", FOR_EXTEND, perform_extend, extend_help},
     {"unlock", FOR_UNLOCK, perform_unlock, unlock_help},

@@ -1,5 +1,5 @@
 /*
- * redlock/recipes.h - elections, barriers and latches.
+ * redlock/recipes.h - elections, barriers, latches, and work that is done once.
  *
  * The calls with "sync" are for threads that wait, as those of redlock/sync.h; the others are for a
  * loop, as those of redlock.h.  The contracts of these headers hold here too.  Besides:
@@ -253,6 +253,8 @@ typedef struct redlock_latch_result {
     char arrival[REDLOCK_LATCH_ID_SIZE]; /* of arrive; else "" */
     unsigned answered;                   /* the number of masters that answered at least once */
     unsigned masters;                    /* N */
+    char who[REDLOCK_LATCH_ID_SIZE];     /* for people: the arrival that most masters name, and
+                                          * more than options.spare of them; "": none */
 } redlock_latch_result;
 
 typedef void redlock_latch_callback(redlock_latch *latch, const redlock_latch_result *tally,
@@ -306,5 +308,48 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_latch_await(
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_latch_count(
     redlock_sync *client, const char *name, const redlock_latch_options *options,
     redlock_latch_result *tally, redlock_sync_result *result);
+
+/* ---- Once per key.  Of many who would do the same work one does it; if it fails, the next tries.
+ * Acquire the work's name, and look: if record->open, it was done.  Else do it, record it if it
+ * succeeded, and then release.  The record is a latch of one arrival, named "NAME once KEY". */
+typedef struct redlock_once redlock_once; /* a look, or a record that is written */
+typedef struct redlock_once_options {
+    size_t size;
+    const char *key;  /* of the work, such as its day; a word, as the arrival of a latch */
+    const char *note; /* record: likewise; later looks find it in record->who.  Such as host@time */
+    int64_t life_ms;  /* record: as of a latch, from the first try to write it */
+} redlock_once_options;
+
+typedef void redlock_once_callback(redlock_once *once, const redlock_latch_result *record,
+                                   void *data);
+
+/* Both take a lease that is held on one name, exclusively (else E_STATE), and call back once.
+ *   look     REDLOCK_OK: record->open says whether it was done.  E_HELD: it is another's latch
+ *   record   REDLOCK_OK: a quorum has the record, and the lease is still valid.  E_EXPIRED: the
+ *            lease ended before, so another may have begun.  Else it was not written, or is
+ *            `undecided`: a look may find it or not.  Three tries of 10 s and half of max_ttl_ms
+ * After a record with REDLOCK_OK no look reports `not open` while it lives, as latches promise: so
+ * nobody begins the work again.  It is not promised that work is done exactly once: a process that
+ * dies leaves a part, and work without a record is done again.  So is all work if too many masters
+ * forget, and after a change of the list: records do not go along. */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_once_look(redlock_lease *lease,
+                                                            redlock_once **once,
+                                                            const redlock_once_options *options,
+                                                            redlock_once_callback *callback,
+                                                            void *data);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_once_record(redlock_lease *lease,
+                                                              redlock_once **once,
+                                                              const redlock_once_options *options,
+                                                              redlock_once_callback *callback,
+                                                              void *data);
+REDLOCK_API void redlock_once_free(redlock_once *once); /* before its lease; a record may stay */
+
+/* These do it, and wait for the result.  `record` receives it, and may be NULL. */
+REDLOCK_API REDLOCK_MUST_USE redlock_code
+redlock_sync_once_look(redlock_sync_lease *lease, const redlock_once_options *options,
+                       redlock_latch_result *record, redlock_sync_result *result);
+REDLOCK_API REDLOCK_MUST_USE redlock_code
+redlock_sync_once_record(redlock_sync_lease *lease, const redlock_once_options *options,
+                         redlock_latch_result *record, redlock_sync_result *result);
 
 #endif

@@ -21,6 +21,18 @@ redlock *client_of_lease(const redlock_lease *lease)
     return lease->client;
 }
 
+const char *name_of_lease(const redlock_lease *lease, size_t *length)
+{
+    const struct names *names = lease_names(core_of(lease));
+    size_t prefix = strlen(lease->client->prefix);
+    if (!names || names->count != 1 || lease->slot >= 0 || redlock_lease_is_shared(lease) ||
+        !redlock_lease_valid_for(lease))
+        return NULL;
+    struct slice name = names_at(names, 0);
+    *length = name.length - prefix;
+    return name.bytes + prefix;
+}
+
 bool client_moves_lease(const redlock_lease *lease)
 {
     return lease->moves;

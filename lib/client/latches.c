@@ -63,6 +63,7 @@ static bool tell_latch(redlock *client, struct client_task *task)
                                   .masters = client->masters};
     snprintf(tally.id, sizeof tally.id, "%s", of->id);
     snprintf(tally.arrival, sizeof tally.arrival, "%s", of->arrival);
+    snprintf(tally.who, sizeof tally.who, "%s", of->who);
     task_calls_told(task);
     latch->callback(latch, &tally, latch->data);
     return true;

@@ -8,6 +8,9 @@
 
 /* A lease that has moved is another client's. */
 redlock *client_of_lease(const redlock_lease *lease);
+/* The name of a lease that is held exclusively, on one name and as no permit; without the prefix,
+ * and its `length`.  NULL of others. */
+const char *name_of_lease(const redlock_lease *lease, size_t *length);
 /* It is on its way to another client, and takes no calls but a release. */
 bool client_moves_lease(const redlock_lease *lease);
 

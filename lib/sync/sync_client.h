@@ -12,6 +12,7 @@
  *   sync_thread.c    the background thread, or a test's loop in its place
  *   sync_barriers.c  barriers
  *   sync_latches.c   latches
+ *   sync_once.c      work that is done once
  *   sync_leaders.c   what leases announce, and what is announced of a name
  *   sync_lease.c     leases, from acquire to free
  *   sync_relist.c    another list of masters takes the place of the present one

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct sized options_kind = SIZED(redlock_latch_options, arrival);
-static const struct sized tally_kind = SIZED(redlock_latch_result, masters);
+static const struct sized tally_kind = SIZED(redlock_latch_result, who);
 
 typedef redlock_code latch_function(redlock *client, redlock_latch **latch, const char *name,
                                     const redlock_latch_options *options,

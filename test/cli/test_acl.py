@@ -86,6 +86,7 @@ class All(Masters):
         self.redlock("latch", "create", "--arrivals", "1", "lock:f", status=0)
         self.redlock("latch", "arrive", "lock:f", status=0)
         self.redlock("latch", "wait", "lock:f", status=0)
+        self.redlock("once", "--key", "k", "--life", "1h", "lock:g", "--", "true", status=0)
         self.each("RPUSH", "lock:list", "no lock")
         self.assertIn("a list", self.redlock("status", "lock:list", status=0).out)
         self.each("DEL", "lock:list")

@@ -63,14 +63,14 @@ def told():
 
 def without_masters(arguments):
     """With a wrong list the command looks for no master, and says so after it has read the command line.
-    There is no terminal for a question, and no shell that puts numbers in."""
+    There is no terminal for a question, and no shell that puts numbers and dates in."""
     for option in "--nodes", "--nodes-file":
         if option in arguments:
             at = arguments.index(option)
             arguments = arguments[:at] + arguments[at + 2:]
     if arguments[:1] == ["break"] or arguments[:2] == ["masters", "change"]:
         arguments = [*arguments, "--yes"]
-    return ["1" if argument == "$round" else argument for argument in arguments]
+    return ["1" if argument == "$round" or "date +" in argument else argument for argument in arguments]
 
 
 class Documents(Case):

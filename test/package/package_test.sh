@@ -119,8 +119,8 @@ says_what_is_wrong() {
 # Each header alone, as the first that a file includes.
 test_headers() {
     local header compiler standard
-    (($(cat "$root/$INCLUDEDIR"/redlock.h "$root/$INCLUDEDIR"/redlock/!(testing).h | wc -l) <= 1500)) ||
-        die 'the headers have more than 1,500 lines: reasons go to doc/design'
+    (($(cat "$root/$INCLUDEDIR"/redlock.h "$root/$INCLUDEDIR"/redlock/!(testing).h | wc -l) <= 1600)) ||
+        die 'the headers have more than 1,600 lines: reasons go to doc/design'
     (($(wc -l <"$root/$INCLUDEDIR/redlock/testing.h") <= 200)) ||
         die 'redlock/testing.h has more than 200 lines'
     for compiler in gcc clang; do
@@ -151,10 +151,12 @@ in_language() {
     done
 }
 
+# One by one, or several of one type.
 declared() {
     printf '#include <redlock/recipes.h>\n#include <redlock/sync.h>\n' |
         "$CC" -E -P "-I$root/$INCLUDEDIR" -x c - | tr '\n' ' ' | tr ';' '\n' |
-        sed -n 's/.*visibility("default")[^;]*[ *]\(redlock_[a-z_]*\)(.*/\1/p' | sort -u
+        sed -nE '/visibility\("default"\)/!d; s/.*_call (redlock_[a-z_, ]+)$/\1/; t several
+            s/.*[ *](redlock_[a-z_]+)\(.*/\1/p; d; :several; s/, */\n/g; p' | sort -u
 }
 
 exported() { nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u; }

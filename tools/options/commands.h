@@ -22,7 +22,8 @@ enum command_bit {
     FOR_BREAK = 2048,
     FOR_CONFIG = 4096,
     FOR_MASTERS = 8192,
-    FOR_ALL = 16383
+    FOR_ONCE = 16384,
+    FOR_ALL = 32767
 };
 
 struct command {
@@ -48,6 +49,6 @@ int perform_config(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
     nodes_help[], elect_help[], leader_help[], barrier_help[], latch_help[], list_help[],
-    break_help[], config_help[], masters_help[];
+    break_help[], config_help[], masters_help[], once_help[];
 
 #endif

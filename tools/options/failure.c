@@ -10,7 +10,7 @@
 
 static bool is_run(const struct options *options)
 {
-    return options->command && options->command->bit & (FOR_RUN | FOR_ELECT);
+    return options->command && options->command->bit & (FOR_RUN | FOR_ELECT | FOR_ONCE);
 }
 
 static void document(struct text *out, const struct options *options, redlock_code code,

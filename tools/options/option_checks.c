@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "redlock/recipes.h"
 #include "votes.h"
 
 #define NAMELESS (FOR_NODES | FOR_LIST | FOR_CONFIG | FOR_MASTERS)
@@ -49,6 +50,25 @@ static int check_latch(const struct options *options)
     if (counts && options->wait_ms >= 0)
         return misuse(options,
                       "`redlock latch count` takes no --wait: it prints the present count");
+    return GO_ON;
+}
+
+static int check_once(const struct options *options)
+{
+    size_t length = options->key ? strlen(options->key) : 0;
+    if (!options->key)
+        return misuse(options, "--key is missing: what is to be done once, such as a day");
+    for (size_t i = 0; i < length; i++)
+        if (options->key[i] <= ' ' || options->key[i] > '~')
+            return misuse(options, "--key: '%s' is not printable ASCII without spaces",
+                          options->key);
+    if (length < 1 || length >= REDLOCK_LATCH_ID_SIZE)
+        return misuse(options, "--key has 1 to %d bytes, not %zu", REDLOCK_LATCH_ID_SIZE - 1,
+                      length);
+    if (!options->life_ms)
+        return misuse(options, "--life is missing: how long it counts as done, such as 36h");
+    if (options->life_ms < 1000 || options->life_ms > REDLOCK_LATCH_LIFE_MAX)
+        return misuse(options, "--life: a record lasts for 1s to 720h");
     return GO_ON;
 }
 
@@ -125,10 +145,10 @@ int option_checks(const struct options *options)
                       bit == FOR_LIST ? ": use --prefix for their beginning" : "");
     if (!(bit & NAMELESS) && options->names_count == 0)
         return misuse(options, "no name given");
-    if ((bit & (FOR_RUN | FOR_ELECT)) && (!options->program || !options->program[0]))
+    if ((bit & (FOR_RUN | FOR_ELECT | FOR_ONCE)) && (!options->program || !options->program[0]))
         return misuse(options, "no command given: redlock %s NAME -- COMMAND",
                       options->command->name);
-    if ((bit & (FOR_ELECT | FOR_LEADER | FOR_BARRIER | FOR_LATCH | FOR_BREAK)) &&
+    if ((bit & (FOR_ELECT | FOR_LEADER | FOR_BARRIER | FOR_LATCH | FOR_BREAK | FOR_ONCE)) &&
         options->names_count > 1)
         return misuse(options, "`redlock %s` takes one name, not %zu", options->command->name,
                       options->names_count);
@@ -148,8 +168,8 @@ int option_checks(const struct options *options)
         return misuse(options, "--token: '%s' is no token: give what `redlock lock` printed",
                       options->token);
     }
-    int status = bit & (FOR_RUN | FOR_ELECT) ? check_names(options) : GO_ON;
+    int status = bit & (FOR_RUN | FOR_ELECT | FOR_ONCE) ? check_names(options) : GO_ON;
     if (status == GO_ON)
-        status = check_permits(options);
+        status = bit == FOR_ONCE ? check_once(options) : check_permits(options);
     return status == GO_ON ? check_on_lost(options) : status;
 }

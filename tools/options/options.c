@@ -142,11 +142,11 @@ static int parse_options(struct options *options, int argc, char **argv)
 
 /* ---- what is no option -------------------------------------------------- */
 
-/* For `run` and `elect` the options and names end at the first "--"; getopt must not see the
+/* For `run` and its kind the options and names end at the first "--"; getopt must not see the
  * program's own arguments.  Returns the number of arguments before it. */
 static int cut_program(struct options *options, int argc, char **argv)
 {
-    if (!(options->command->bit & (FOR_RUN | FOR_ELECT)))
+    if (!(options->command->bit & (FOR_RUN | FOR_ELECT | FOR_ONCE)))
         return argc;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0) {

@@ -36,6 +36,7 @@ struct options {
     int64_t arrivals, life_ms;               /* 0: not given */
     const char *action;                      /* of a latch, or of the list of masters */
     const char *id, *arrival;                /* of a latch; NULL: not given */
+    const char *key;                         /* of `once` */
     int64_t conflict_exit, unavailable_exit; /* 0: the usual status */
     const char *token;
     const char *to;              /* the list of masters that is to come; NULL: none */

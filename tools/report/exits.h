@@ -18,6 +18,7 @@ enum exit_status {
     EXIT_CONTENDED = 75,   /* somebody else has the lock: try again later */
     EXIT_LOST = 76,        /* we had the lock, and lost it */
     EXIT_NODES = 78,       /* the list of masters is wrong */
+    EXIT_UNRECORDED = 79,  /* the command succeeded, and its record was not written */
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,
     EXIT_SIGNAL = 128, /* plus the number of the signal */

@@ -170,7 +170,10 @@ static void on_all_ended(struct child *child, void *data)
         report_end(run);
     run_notify_ending(run, "the command has ended");
     run->status = status_of(run);
-    release(run);
+    if (once_is_asked_for(&run->session) && run->status == EXIT_DONE)
+        once_record(&run->once, run->lease);
+    else
+        release(run);
 }
 
 static bool may_go_on(void *data)
@@ -220,10 +223,9 @@ static void could_not_start(struct run *run, int error)
     end_unstarted(run, run->lost ? EXIT_LOST : EXIT_INTERNAL);
 }
 
-static void on_acquired(struct run *run, const redlock_event *event)
+/* False: it could not be started, and the lease is being released. */
+static bool start_command(struct run *run)
 {
-    run->keep_until = boot_ms() + run->session.options->at_least_ms;
-    report_if_verbose(run, event);
     run->child.orders = run_orders(run->session.options);
     run->child.orders.release = &run->release;
     run->child.ended_all = on_all_ended;
@@ -232,16 +234,16 @@ static void on_acquired(struct run *run, const redlock_event *event)
     if (!environment_make(&run->environment, run->session.options, run->lease) ||
         !run_release_make(&run->release, run->session.options, run->lease, run->keep_until)) {
         could_not_start(run, ENOMEM);
-        return;
+        return false;
     }
     if (!arm_watchdog(run)) {
         end_unstarted(run, EXIT_INTERNAL);
-        return;
+        return false;
     }
     int error = start_max_hold(run);
     if (error) {
         could_not_start(run, error);
-        return;
+        return false;
     }
     int64_t now = boot_ms();
     error = child_start(&run->child, run->session.loop, run->session.options->program,
@@ -249,12 +251,39 @@ static void on_acquired(struct run *run, const redlock_event *event)
     if (error) {
         stop_max_hold(run);
         could_not_start(run, error);
-        return;
+        return false;
     }
     run->running = true;
     watch_lease(run);
     if (run->session.options->command->bit == FOR_ELECT)
         elect_announce(run);
+    return true;
+}
+
+static void on_once_told(void *data, int status)
+{
+    struct run *run = data;
+    if (status == ONCE_TO_DO) {
+        start_command(run);
+        return;
+    }
+    run->status = status;
+    release(run);
+}
+
+static bool begin_once(struct run *run)
+{
+    run->once = (struct once){.session = &run->session, .told = on_once_told, .data = run};
+    once_look(&run->once, run->lease);
+    return run->once.call;
+}
+
+static void on_acquired(struct run *run, const redlock_event *event)
+{
+    run->keep_until = boot_ms() + run->session.options->at_least_ms;
+    report_if_verbose(run, event);
+    if (!(once_is_asked_for(&run->session) ? begin_once(run) : start_command(run)))
+        return;
     follow_takes(&run->follow, run->lease);
     run_notify_holding(run, event);
 }
@@ -300,6 +329,10 @@ static void on_lost(struct run *run, const redlock_event *event)
         child_end(&run->child, now + grace);
         report_lost(run, event, grace);
         run_notify_ending(run, "lost: ending the command");
+    } else if (once_stop_look(&run->once)) {
+        session_tell_failure(&run->session, "lost", event);
+        run->status = EXIT_LOST;
+        release(run);
     }
 }
 
@@ -388,8 +421,11 @@ static void on_signal(void *data, int number)
         return;
     } else if (!run->lease) {
         session_end_by_signal(&run->session, number, NULL);
+    } else if (run->once.call && run->once.records) {
+        return; /* that it was done is worth the moment */
     } else if (run->stopped_by == 0 && redlock_lease_release(run->lease) == REDLOCK_OK) {
         run->stopped_by = number;
+        once_stop_look(&run->once);
     }
 }
 

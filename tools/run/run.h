@@ -10,6 +10,7 @@
 #include "metrics.h"
 #include "nested.h"
 #include "notify.h"
+#include "once.h"
 #include "run_environment.h"
 #include "session.h"
 #include "waiting.h"
@@ -22,6 +23,7 @@ struct run {
     struct notify notify;
     struct metrics metrics;
     struct child child;
+    struct once once;
     struct nested nested;
     bool joins; /* the `run` around us holds the names, and our command needs no more */
     struct alarm max_hold;

@@ -76,6 +76,7 @@ static void latcher_conclude(struct engine *e, struct latcher *latcher, enum lat
 {
     latcher->end = end;
     latcher->arrived = latcher_count_arrived(e, latcher);
+    tally_name(e, latcher, latcher->who);
     if (latcher->call == LATCH_CREATE && end != LATCH_MADE)
         latch_withdraw(e, latcher);
     task_conclude(e, &latcher->task);
@@ -383,7 +384,8 @@ static bool latcher_tell(struct engine *e, struct task *task, struct task_news *
                                       .arrived = latcher->arrived,
                                       .arrivals = of->arrivals,
                                       .id = of->id,
-                                      .arrival = latcher->arrival};
+                                      .arrival = latcher->arrival,
+                                      .who = latcher->who};
     for (unsigned i = 0; i < e->config.masters; i++)
         news->latch.answered += latcher->at[i].answered != 0;
     return task->over;

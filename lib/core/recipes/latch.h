@@ -73,6 +73,7 @@ struct latcher {
     enum cause cause;                 /* why it ended before: CANCELLED, CLOSED */
     enum latch_end end;               /* how it ended; PENDING: not yet */
     unsigned arrived;                 /* when it ended */
+    char who[LATCH_ID_MAX + 1];       /* likewise */
     struct latched_at at[];
 };
 
@@ -127,6 +128,9 @@ unsigned tally_arrived(const struct engine *engine, const struct latcher *latche
 /* Writes them one a line, in order; `to` may be NULL.  Returns the number of bytes. */
 size_t tally_list(const struct engine *engine, const struct latcher *latcher, unsigned least,
                   char *to);
+/* The name of the arrival that most masters list, for people; "" if no more than may be wrong list
+ * any.  `to` has LATCH_ID_MAX + 1 bytes. */
+void tally_name(const struct engine *engine, const struct latcher *latcher, char *to);
 /* Enough have arrived, or it was opened. */
 bool tally_is_open(const struct engine *engine, const struct latcher *latcher);
 /* A quorum of masters has it, and too few have arrived: no call reported it as open before they

@@ -226,6 +226,33 @@ size_t tally_list(const struct engine *e, const struct latcher *latcher, unsigne
     return used;
 }
 
+/* As ids are where users give them: a master's word goes to terminals. */
+static bool arrival_is_shown(struct slice arrival)
+{
+    for (size_t i = 0; i < arrival.length; i++)
+        if (arrival.bytes[i] <= ' ' || arrival.bytes[i] > '~')
+            return false;
+    return arrival.length <= LATCH_ID_MAX;
+}
+
+/* That a master is full says nothing of names. */
+void tally_name(const struct engine *e, const struct latcher *latcher, char *to)
+{
+    struct lists lists;
+    struct slice arrival;
+    unsigned said, most = e->config.spare;
+    lists_begin(e, latcher, &lists);
+    memset(lists.is_full, false, sizeof lists.is_full);
+    to[0] = '\0';
+    while (take_listed(&lists, &arrival, &said)) {
+        if (said <= most || !arrival_is_shown(arrival))
+            continue;
+        most = said;
+        memcpy(to, arrival.bytes, arrival.length);
+        to[arrival.length] = '\0';
+    }
+}
+
 /* ---- what follows ----------------------------------------------------------------------- */
 
 static unsigned tally_count_open(const struct engine *e, const struct latcher *latcher)

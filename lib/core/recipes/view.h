@@ -91,6 +91,7 @@ struct latch_news {
     unsigned arrived;         /* the most that is known */
     unsigned arrivals;        /* the number that the latch waits for; 0: not known */
     const char *id, *arrival; /* the latch's, and its own; they stay until the task ends */
+    const char *who;          /* the name of an arrival, or ""; likewise */
 };
 
 struct survey_news {

@@ -250,6 +250,16 @@ static void make_latch(void)
 
 /* ---- The blocking client ------------------------------------------------- */
 
+static void look_once(redlock_sync_lease *lease)
+{
+    redlock_once_options options = {.size = sizeof options};
+    RESULT(redlock_latch_result, record);
+    options.key = "older";
+    CHECK(!redlock_sync_once_look(lease, &options, &record.given, NULL));
+    CHECK_RESULT(record);
+    CHECK(!record.given.open);
+}
+
 static void take_and_wait(redlock_sync *sync)
 {
     redlock_sync_lease *lease;
@@ -259,6 +269,7 @@ static void take_and_wait(redlock_sync *sync)
     CHECK(!redlock_sync_acquire(sync, &lease, "older-sync", &options, &result.given));
     CHECK_RESULT(result);
     CHECK(result.given.masters == MASTERS && result.given.valid_ms > 0);
+    look_once(lease);
     CHECK(!redlock_sync_lease_release(lease, NULL));
     redlock_sync_lease_free(lease);
 }

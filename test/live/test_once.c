@@ -1,0 +1,472 @@
+/*
+ * Work that is done once per key: looks and records under leases, and what is left by writers that
+ * died.
+ */
+#include <redlock/recipes.h>
+
+#include "pair.h"
+#include "scene.h"
+
+#define MASTERS 5
+#define TTL     6000
+#define LATCH   "work once today"
+
+struct call {
+    redlock_once *once;
+    unsigned times;
+    bool frees;
+    redlock_latch_result record;
+};
+
+static void hear(redlock_once *once, const redlock_latch_result *record, void *data)
+{
+    struct call *call = data;
+    assert_ptr_equal(once, call->once);
+    call->times++;
+    call->record = *record;
+    if (call->frees)
+        redlock_once_free(once);
+}
+
+static redlock_once_options look_options(void)
+{
+    return (redlock_once_options){.size = sizeof(redlock_once_options), .key = "today"};
+}
+
+static redlock_once_options record_options(const char *note)
+{
+    redlock_once_options options = look_options();
+    options.note = note;
+    return options;
+}
+
+typedef redlock_code once_function(redlock_lease *lease, redlock_once **once,
+                                   const redlock_once_options *options,
+                                   redlock_once_callback *callback, void *data);
+
+static redlock_code try_it(struct call *call, struct take *take, once_function *function,
+                           const redlock_once_options *options)
+{
+    *call = (struct call){0};
+    return function(take->lease, &call->once, options, hear, call);
+}
+
+static void begin(struct call *call, struct take *take, once_function *function,
+                  const redlock_once_options *options)
+{
+    assert_code(try_it(call, take, function, options), REDLOCK_OK);
+    assert_int_equal(call->times, 0);
+}
+
+static redlock_latch_result await_told(struct call *call, struct user *user, redlock_code code)
+{
+    AWAIT_MS(user, call->times, 20000);
+    assert_int_equal(call->times, 1);
+    assert_code(call->record.code, code);
+    redlock_once_free(call->once);
+    return call->record;
+}
+
+static void hold(struct take *take, struct user *user)
+{
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    assert_code(take_lock(take, user, "work", &terms), REDLOCK_OK);
+}
+
+static void let_go(struct take *take)
+{
+    assert_code(take_release(take), REDLOCK_OK);
+}
+
+static redlock_latch_result look(struct take *take, redlock_code code)
+{
+    struct call call;
+    redlock_once_options options = look_options();
+    begin(&call, take, redlock_once_look, &options);
+    return await_told(&call, take->user, code);
+}
+
+static redlock_latch_result put_record(struct take *take, const char *note, redlock_code code)
+{
+    struct call call;
+    redlock_once_options options = record_options(note);
+    begin(&call, take, redlock_once_record, &options);
+    return await_told(&call, take->user, code);
+}
+
+static int join_anew(void **state)
+{
+    cluster_tell_all(&cluster, "DEL redlock:latch:%s", LATCH);
+    return pair_join(state);
+}
+
+#define WITH_BOTH(name) CASE_WITH(name, join_anew, pair_leave)
+
+/* ---- one after the other ---------------------------------------------------------------- */
+
+WITH_BOTH(what_was_recorded_is_found)
+{
+    struct take first, second;
+    hold(&first, &ours);
+    assert_false(look(&first, REDLOCK_OK).open);
+    redlock_latch_result record = put_record(&first, "host-1@noon", REDLOCK_OK);
+    assert_true(record.open);
+    assert_string_equal(record.who, "host-1@noon");
+    assert_true(redlock_lease_valid_for(first.lease) > 0);
+    let_go(&first);
+    hold(&second, &theirs);
+    record = look(&second, REDLOCK_OK);
+    assert_true(record.open);
+    assert_string_equal(record.who, "host-1@noon");
+    let_go(&second);
+}
+
+/* Their lease has the name "work" with the prefix of their client, and so has the record. */
+WITH_BOTH(the_record_has_the_prefix)
+{
+    struct user prefixed;
+    struct take take;
+    redlock_options options = impatient();
+    options.request_timeout_ms = 5000;
+    options.prefix = "app:";
+    user_begin(&prefixed, ours.loop, cluster.nodes, &options);
+    AWAIT(&prefixed, prefixed.ready);
+    hold(&take, &prefixed);
+    put_record(&take, "note", REDLOCK_OK);
+    assert_true(cluster_count(&cluster, 0, "EXISTS redlock:latch:app:%s", LATCH) +
+                    cluster_count(&cluster, 1, "EXISTS redlock:latch:app:%s", LATCH) +
+                    cluster_count(&cluster, 2, "EXISTS redlock:latch:app:%s", LATCH) >
+                0);
+    let_go(&take);
+    cluster_tell_all(&cluster, "DEL redlock:latch:app:%s", LATCH);
+    assert_int_equal(user_end(&prefixed, 10000), 0);
+}
+
+WITH_BOTH(a_second_record_keeps_the_first)
+{
+    struct take take;
+    hold(&take, &ours);
+    put_record(&take, "first", REDLOCK_OK);
+    redlock_latch_result record = put_record(&take, "second", REDLOCK_OK);
+    assert_true(record.open);
+    assert_string_equal(record.who, "first");
+    let_go(&take);
+}
+
+/* ---- latches that are there ------------------------------------------------------------- */
+
+static void hear_latch(redlock_latch *latch, const redlock_latch_result *tally, void *data)
+{
+    redlock_latch_result *told = data;
+    *told = *tally;
+    redlock_latch_free(latch);
+}
+
+static void make_latch(struct user *user, int64_t arrivals)
+{
+    redlock_latch *latch;
+    redlock_latch_result told = {.size = 0};
+    redlock_latch_options options = {.size = sizeof options};
+    options.arrivals = arrivals;
+    assert_code(redlock_latch_create(user->client, &latch, LATCH, &options, hear_latch, &told),
+                REDLOCK_OK);
+    AWAIT(user, told.size);
+    assert_code(told.code, REDLOCK_OK);
+}
+
+WITH_BOTH(a_latch_without_an_arrival_is_no_record)
+{
+    struct take take;
+    make_latch(&theirs, 1);
+    hold(&take, &ours);
+    assert_false(look(&take, REDLOCK_OK).open);
+    put_record(&take, "note", REDLOCK_OK);
+    assert_true(look(&take, REDLOCK_OK).open);
+    let_go(&take);
+}
+
+WITH_BOTH(the_latch_of_another_is_no_record)
+{
+    struct take take;
+    make_latch(&theirs, 2);
+    hold(&take, &ours);
+    look(&take, REDLOCK_E_HELD);
+    put_record(&take, "note", REDLOCK_E_HELD);
+    let_go(&take);
+}
+
+/* Its writer died before it could report a record. */
+WITH_BOTH(an_arrival_on_one_master_is_a_record)
+{
+    struct take take;
+    make_latch(&theirs, 1);
+    cluster_tell_all(&cluster, "ZADD redlock:latch:%s 0 a:late", LATCH);
+    for (unsigned i = 1; i < MASTERS; i++)
+        cluster_tell(&cluster, i, "ZREM redlock:latch:%s a:late", LATCH);
+    hold(&take, &ours);
+    redlock_latch_result record = look(&take, REDLOCK_OK);
+    if (record.open) /* a busy master may not have been heard */
+        assert_string_equal(record.who, "late");
+    let_go(&take);
+}
+
+/* ---- leases ----------------------------------------------------------------------------- */
+
+WITH_BOTH(only_who_holds_the_name_may_ask)
+{
+    struct call call;
+    struct take take, other;
+    redlock_once_options options = look_options(), recorded = record_options("note");
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    redlock_name names[] = {redlock_name_of("work"), redlock_name_of("more")};
+    hold(&take, &ours);
+    take_init(&other, &theirs);
+    take_ask(&other, &theirs, "work", NULL);
+    assert_code(try_it(&call, &other, redlock_once_look, &options), REDLOCK_E_STATE);
+    AWAIT(&theirs, other.outcomes);
+    take_free(&other);
+    assert_code(redlock_lease_release(take.lease), REDLOCK_OK);
+    assert_code(try_it(&call, &take, redlock_once_look, &options), REDLOCK_E_STATE);
+    assert_code(try_it(&call, &take, redlock_once_record, &recorded), REDLOCK_E_STATE);
+    AWAIT(&ours, take.told[REDLOCK_RELEASED].times);
+    take_free(&take);
+    terms.mode = REDLOCK_SHARED;
+    assert_code(take_lock(&take, &ours, "work", &terms), REDLOCK_OK);
+    assert_code(try_it(&call, &take, redlock_once_look, &options), REDLOCK_E_STATE);
+    let_go(&take);
+    terms.mode = REDLOCK_EXCLUSIVE;
+    terms.permits = 2;
+    assert_code(take_lock(&take, &ours, "work", &terms), REDLOCK_OK);
+    assert_code(try_it(&call, &take, redlock_once_look, &options), REDLOCK_E_STATE);
+    let_go(&take);
+    take_init(&take, &ours);
+    assert_code(redlock_acquire_names(ours.client, &take.lease, names, 2, NULL, take_hear, &take),
+                REDLOCK_OK);
+    AWAIT(&ours, has(&take));
+    assert_code(try_it(&call, &take, redlock_once_look, &options), REDLOCK_E_STATE);
+    assert_null(call.once);
+    let_go(&take);
+}
+
+/* Another holder may have begun before a quorum had the record. */
+WITH_BOTH(a_record_of_a_lease_that_ended_is_none)
+{
+    struct call call;
+    struct take take;
+    redlock_once_options options = record_options("note");
+    hold(&take, &ours);
+    begin(&call, &take, redlock_once_record, &options);
+    assert_code(redlock_lease_release(take.lease), REDLOCK_OK);
+    assert_false(await_told(&call, &ours, REDLOCK_E_EXPIRED).open);
+    AWAIT(&ours, take.told[REDLOCK_RELEASED].times);
+    take_free(&take);
+    hold(&take, &theirs);
+    assert_false(look(&take, REDLOCK_OK).open);
+    let_go(&take);
+}
+
+static bool has_arrived(void)
+{
+    return cluster_answering(&cluster, 1, "ZCOUNT redlock:latch:%s 0 0", LATCH) > MASTERS / 2;
+}
+
+/* Runs the loop until masters have the arrival.  False: the client has heard of it already. */
+static bool run_until_arrived(struct call *call, struct user *user)
+{
+    int64_t end = now_us() + 20000 * INT64_C(1000);
+    while (!call->times && !has_arrived())
+        if (!user_step(user, end))
+            fail_msg("not within 20 s: the masters have the arrival");
+    return !call->times;
+}
+
+WITH_BOTH(a_record_is_there_too_late)
+{
+    struct call call;
+    struct take take;
+    redlock_once_options options = record_options("note");
+    for (bool is_early = false; !is_early;) {
+        cluster_tell_all(&cluster, "DEL redlock:latch:%s", LATCH);
+        assert_false(has_arrived());
+        hold(&take, &ours);
+        begin(&call, &take, redlock_once_record, &options);
+        is_early = run_until_arrived(&call, &ours);
+        assert_code(redlock_lease_release(take.lease), REDLOCK_OK);
+        redlock_latch_result record =
+            await_told(&call, &ours, is_early ? REDLOCK_E_EXPIRED : REDLOCK_OK);
+        assert_true(record.open);
+        AWAIT(&ours, take.told[REDLOCK_RELEASED].times);
+        take_free(&take);
+    }
+}
+
+/* ---- ends ------------------------------------------------------------------------------- */
+
+WITH_BOTH(a_handle_is_freed_at_any_time)
+{
+    struct call call;
+    struct take take;
+    redlock_once_options options = look_options();
+    hold(&take, &ours);
+    begin(&call, &take, redlock_once_look, &options);
+    redlock_once_free(call.once);
+    begin(&call, &take, redlock_once_look, &options);
+    call.frees = true;
+    AWAIT(&ours, call.times);
+    assert_code(call.record.code, REDLOCK_OK);
+    redlock_once_free(NULL);
+    let_go(&take);
+}
+
+WITH_BOTH(a_close_ends_the_call)
+{
+    struct user brief;
+    struct take take;
+    struct call call;
+    redlock_once_options options = look_options();
+    user_join(&brief, ours.loop, &cluster);
+    hold(&take, &brief);
+    begin(&call, &take, redlock_once_look, &options);
+    call.frees = true;
+    assert_int_equal(user_end(&brief, 10000), 0);
+    assert_int_equal(call.times, 1);
+    assert_code(call.record.code, REDLOCK_E_CLOSED);
+}
+
+#define LONGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void assert_refused(struct take *take, once_function *function,
+                           const redlock_once_options *options)
+{
+    struct call call;
+    assert_code(try_it(&call, take, function, options), REDLOCK_E_ARGUMENT);
+    assert_null(call.once);
+}
+
+WITH_BOTH(what_is_refused)
+{
+    static const char *const words[] = {NULL, "", LONGEST "0", "two words", "a\nb", "\xc3\xa4"};
+    struct take take;
+    redlock_once *once;
+    redlock_once_options options;
+    hold(&take, &ours);
+    for (unsigned i = 0; i < COUNT(words); i++) {
+        options = record_options(words[i]);
+        assert_refused(&take, redlock_once_record, &options);
+        options = record_options("note");
+        options.key = words[i];
+        assert_refused(&take, redlock_once_record, &options);
+    }
+    options = record_options("note");
+    assert_refused(&take, redlock_once_look, &options);
+    options = record_options("note");
+    options.life_ms = 999;
+    assert_refused(&take, redlock_once_record, &options);
+    options.life_ms = REDLOCK_LATCH_LIFE_MAX + 1;
+    assert_refused(&take, redlock_once_record, &options);
+    options = look_options();
+    options.life_ms = 5000;
+    assert_refused(&take, redlock_once_look, &options);
+    options = look_options();
+    options.size = 0;
+    assert_refused(&take, redlock_once_look, &options);
+    assert_refused(&take, redlock_once_look, NULL);
+    options = look_options();
+    assert_code(redlock_once_look(take.lease, &once, &options, NULL, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_once_look(NULL, &once, &options, hear, NULL), REDLOCK_E_ARGUMENT);
+    let_go(&take);
+    options.key = LONGEST;
+}
+
+/* ---- masters that lie, and that restart -------------------------------------------------- */
+
+/* Two name other arrivals, before and behind the true one in order. */
+WITH_BOTH(the_most_masters_name_the_arrival)
+{
+    struct take take;
+    hold(&take, &ours);
+    put_record(&take, "true", REDLOCK_OK);
+    let_go(&take);
+    for (unsigned i = 0; i < 2; i++) {
+        cluster_tell(&cluster, i, "ZREM redlock:latch:%s a:true", LATCH);
+        cluster_tell(&cluster, i, "ZADD redlock:latch:%s 0 %s", LATCH, i ? "a:x-lie" : "a:lie");
+    }
+    hold(&take, &ours);
+    assert_string_equal(look(&take, REDLOCK_OK).who, "true");
+    let_go(&take);
+}
+
+static void look_with_spare(struct user *user, const char *who)
+{
+    struct user wary;
+    struct take take;
+    redlock_options options = impatient();
+    options.request_timeout_ms = 5000;
+    options.spare = 1;
+    user_begin(&wary, user->loop, cluster.nodes, &options);
+    AWAIT(&wary, user_all_up(&wary));
+    hold(&take, &wary);
+    redlock_latch_result record = look(&take, REDLOCK_OK);
+    assert_true(record.open);
+    assert_string_equal(record.who, who);
+    let_go(&take);
+    assert_int_equal(user_end(&wary, 10000), 0);
+}
+
+WITH_BOTH(a_name_that_only_one_master_has_is_not_told_with_a_spare_vote)
+{
+    struct take take;
+    char name[8];
+    hold(&take, &ours);
+    put_record(&take, "true", REDLOCK_OK);
+    let_go(&take);
+    look_with_spare(&ours, "true");
+    for (unsigned i = 0; i < MASTERS; i++) {
+        snprintf(name, sizeof name, "a:lie-%u", i);
+        cluster_tell(&cluster, i, "ZREM redlock:latch:%s a:true", LATCH);
+        cluster_tell(&cluster, i, "ZADD redlock:latch:%s 0 %s", LATCH, name);
+    }
+    look_with_spare(&ours, "");
+}
+
+static bool is_recorded_on(unsigned master)
+{
+    return cluster_count(&scene.cluster, master, "ZCOUNT redlock:latch:%s 0 0", LATCH) == 1;
+}
+
+/* Under a lease of its own.  False: masters were too slow. */
+static bool carry_out(struct user *user, once_function *function,
+                      const redlock_once_options *options)
+{
+    struct call call;
+    struct take take;
+    redlock_lease_options terms = lease_terms(2000, 10000);
+    assert_code(take_lock(&take, user, "work", &terms), REDLOCK_OK);
+    begin(&call, &take, function, options);
+    AWAIT_MS(user, call.times, 20000);
+    redlock_once_free(call.once);
+    take_free(&take);
+    if (call.record.code == REDLOCK_OK)
+        assert_string_equal(call.record.who, "note");
+    else
+        assert_true(function == redlock_once_record || call.record.code == REDLOCK_E_UNAVAILABLE);
+    return call.record.code == REDLOCK_OK;
+}
+
+/* A look leaves the masters as they should be, as far as they answer in time.
+ * rule: L3 */
+SCENE(a_record_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 2000)
+{
+    struct user user;
+    redlock_once_options looks = look_options(), records = record_options("note");
+    scene_enter(&scene, &user, "once", 0);
+    AWAIT_MS(&user, carry_out(&user, redlock_once_record, &records), 20000);
+    for (unsigned i = 0; i < 3; i++) {
+        cluster_do(&scene.cluster, "restart %u --empty", i + 1);
+        AWAIT_MS(&user, user_all_up(&user), 20000);
+        AWAIT_MS(&user, carry_out(&user, redlock_once_look, &looks) && is_recorded_on(i), 20000);
+    }
+    scene_leave(&user);
+}
+
+PROGRAM(.masters = MASTERS)
