@@ -11,14 +11,16 @@ import socket
 import subprocess
 
 import told
-from harness import DEADLINE, REDLOCK, ROOT, Result, until
+from harness import DEADLINE, REDLOCK, ROOT, Cluster, Result, until
 from test_masters import Masters
 
 COMMANDS = tuple(told.commands())
 GENERAL = {"70", "74"}  # of all commands, so the help of each does not name them
 NOBODY = "redis://127.0.0.1:1,redis://127.0.0.1:2,redis://127.0.0.1:3"
 TOKEN = "A" * 22 + ":nobody"
-LINES = {"run": ["name", "--", "true"], "lock": ["name"], "extend": ["--token", TOKEN, "name"],
+ONCE = ["--key", "key", "--life", "1h"]
+LINES = {"run": ["name", "--", "true"], "once": [*ONCE, "name", "--", "true"],
+         "lock": ["name"], "extend": ["--token", TOKEN, "name"],
          "unlock": ["--token", TOKEN, "name"], "status": ["name"], "list": [],
          "break": ["--yes", "--holder", TOKEN, "name"], "nodes": [], "masters": [],
          "elect": ["--wait", "0", "name", "--", "true"], "leader": ["name"],
@@ -129,7 +131,7 @@ class Statuses(Masters):
 
     @tries("74", *COMMANDS)
     def test_no_room_on_stdout(self, command):
-        lines = {"run": ["--help"], "elect": ["--help"], "leader": ["--watch", "name"],
+        lines = {"run": ["--help"], "once": ["--help"], "elect": ["--help"], "leader": ["--watch", "name"],
                  "barrier": ["--json", "--parties", "1", "name"]}
         if command in ("extend", "unlock"):
             lines[command] = ["--token", self.hold(command), command]
@@ -140,7 +142,7 @@ class Statuses(Masters):
         with open("/dev/full", "wb") as full:
             return self.do(command, *lines.get(command, LINES[command]), stdout=full)
 
-    @tries("75", "run", "lock", "elect")
+    @tries("75", "run", "once", "lock", "elect")
     def test_somebody_has_it(self, command):
         self.do("lock", "--ttl", "30s", "name")
         return self.do(command)
@@ -164,9 +166,12 @@ class Statuses(Masters):
         self.do(command, status=0)
         return self.do(command)
 
-    @tries("76", "run", "elect")
+    def runs(self, command, *line, **more):
+        return self.do(command, *(ONCE if command == "once" else []), *line, **more)
+
+    @tries("76", "run", "once", "elect")
     def test_lost(self, command):
-        return self.do(command, "--max-hold", "1s", "name", "--", "sleep", "60")
+        return self.runs(command, "--max-hold", "1s", "name", "--", "sleep", "60")
 
     @tries("76", "extend", "unlock", "break", "latch")
     def test_gone(self, command):
@@ -176,17 +181,27 @@ class Statuses(Masters):
     def test_list_that_cannot_be_read(self, command):
         return self.do(command, env=self.env(REDLOCK_NODES="redis://host:port", REDLOCK_NODES_FILE=""))
 
-    @tries("126", "run", "elect")
+    @tries("79", "once")
+    def test_no_record(self, command):
+        """The command takes the quorum away."""
+        few = Cluster(3)
+        self.addCleanup(few.stop)
+        pids = [re.search(r"process_id:(\d+)", few.cli(master, "INFO", "server"))[1] for master in (1, 2)]
+        self.patience = ()  # it would last for the masters that are away
+        return self.runs(command, "--max-ttl", "5s", "name", "--", "kill", "-9", *pids,
+                         env=self.env(REDLOCK_NODES=few.nodes, REDLOCK_NODES_FILE=""))
+
+    @tries("126", "run", "once", "elect")
     def test_program_that_cannot_be_run(self, command):
-        return self.do(command, "name", "--", str(self.tmp))
+        return self.runs(command, "name", "--", str(self.tmp))
 
-    @tries("127", "run", "elect")
+    @tries("127", "run", "once", "elect")
     def test_no_program(self, command):
-        return self.do(command, "name", "--", str(self.tmp / "none"))
+        return self.runs(command, "name", "--", str(self.tmp / "none"))
 
-    @tries("128+N", "run", "elect")
+    @tries("128+N", "run", "once", "elect")
     def test_program_that_a_signal_ends(self, command):
-        return self.do(command, "name", "--", "sh", "-c", "kill -TERM $$")
+        return self.runs(command, "name", "--", "sh", "-c", "kill -TERM $$")
 
     @tries("128+N", "lock", "status", "list", "break", "masters", "leader", "barrier", "latch")
     def test_signal(self, command):
