@@ -239,6 +239,11 @@ void once_look(struct once *once, redlock_lease *lease)
                    tell_not_known(once, code, redlock_last_error(once->session->client)));
 }
 
+bool once_is_recording(const struct once *once)
+{
+    return once->call && once->records;
+}
+
 bool once_stop_look(struct once *once)
 {
     if (!once->call || once->records)

@@ -417,12 +417,10 @@ static void on_signal(void *data, int number)
             child_kill_at(&run->child, boot_ms() + run->session.options->kill_after_ms);
             run_notify_ending(run, "a signal came: ending the command");
         }
-    } else if (signal_is_message(number)) {
+    } else if (signal_is_message(number) || once_is_recording(&run->once)) {
         return;
     } else if (!run->lease) {
         session_end_by_signal(&run->session, number, NULL);
-    } else if (run->once.call && run->once.records) {
-        return; /* that it was done is worth the moment */
     } else if (run->stopped_by == 0 && redlock_lease_release(run->lease) == REDLOCK_OK) {
         run->stopped_by = number;
         once_stop_look(&run->once);
