@@ -214,6 +214,11 @@ bool spell_answer(struct inside *master, const struct model_call *call,
     case REQUEST_OBSERVE:
         spell_said(&answer->said, answer->remaining_ms, &spelled->reply.said);
         return true;
+    case REQUEST_ASK:
+        spelled->reply.heed.value = answer->value == MODEL_MARK ? slice_of(READERS)
+                                    : answer->value ? texts_spell(&tokens, answer->value)
+                                                    : slice_of("");
+        return true;
     case REQUEST_ARRIVE:
     case REQUEST_DEPART:
         return spell_parties(answer, spelled);

@@ -1,5 +1,5 @@
 /*
- * redlock/recipes.h - elections, barriers, latches, and work that is done once.
+ * redlock/recipes.h - elections, barriers, latches, work that is done once, and wishes.
  *
  * The calls with "sync" are for threads that wait, as those of redlock/sync.h; the others are for a
  * loop, as those of redlock.h.  The contracts of these headers hold here too.  Besides:
@@ -351,5 +351,52 @@ redlock_sync_once_look(redlock_sync_lease *lease, const redlock_once_options *op
 REDLOCK_API REDLOCK_MUST_USE redlock_code
 redlock_sync_once_record(redlock_sync_lease *lease, const redlock_once_options *options,
                          redlock_latch_result *record, redlock_sync_result *result);
+
+/* ---- Wishes.  Somebody asks the holder of a name to let go.  Nothing is taken from a holder that
+ * does not (asking.md). */
+typedef struct redlock_asker redlock_asker;
+typedef struct redlock_heeder redlock_heeder;
+typedef struct redlock_ask_options {
+    size_t size;
+    const char *text;   /* at most 200 bytes without control characters; NULL: "" */
+    int64_t timeout_ms; /* then E_UNAVAILABLE */
+    bool again; /* for a waiter: asks each holder until it is freed, and reports the first alone */
+} redlock_ask_options;
+
+typedef struct redlock_asked {
+    size_t size;
+    redlock_code code; /* REDLOCK_OK: the name is held; E_GONE: not, or permits alone are out */
+    char holder[REDLOCK_TOKEN_SIZE]; /* the value that most masters tell, or "" */
+    unsigned heard;                  /* masters on which the holder heeds; 0: it learns nothing */
+    unsigned waiting, told, masters; /* waiters; masters that tell this holder; N */
+} redlock_asked;
+
+typedef struct redlock_wish {
+    size_t size;
+    const char *who, *text; /* the label of the client that asks, or "-"; its text */
+    unsigned waiting;       /* waiters for the name */
+} redlock_wish;
+
+typedef void redlock_ask_callback(redlock_asker *asker, const redlock_asked *asked, void *data);
+typedef void redlock_wish_callback(redlock_heeder *heeder, const redlock_wish *wish, void *data);
+
+/* Asks, and calls back once.  Masters keep the wish for 15 s, for the token of this holder. */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_ask(redlock *client, redlock_asker **asker,
+                                                      const char *name,
+                                                      const redlock_ask_options *options,
+                                                      redlock_ask_callback *callback, void *data);
+REDLOCK_API void redlock_asker_free(redlock_asker *asker);
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_ask(redlock_sync *client, const char *name,
+                                                           const redlock_ask_options *options,
+                                                           redlock_asked *asked,
+                                                           redlock_sync_result *result);
+
+/* Calls back for each wish of another client from now on: once, when more masters than
+ * options.spare tell it.  Free it when the lease ends.  E_STATE: it is not held, shared, a permit,
+ * or has several names. */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_heed(redlock_lease *lease,
+                                                       redlock_heeder **heeder,
+                                                       redlock_wish_callback *callback, void *data);
+REDLOCK_API void redlock_heeder_free(redlock_heeder *heeder);
 
 #endif

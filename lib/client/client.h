@@ -7,6 +7,7 @@
  *   leaders.c   the calls about what is said of a name: announcing, observing
  *   barriers.c  the calls about barriers
  *   looks.c     the calls about who has a name
+ *   wishes.c    the calls about wishes: asking a holder, heeding
  *   surveys.c   the calls about which names there are
  *   calls.c     the calls about one lease, and about one master: check, queue, return
  *   task_calls.c a call about a task: checked, made, left to the pump

@@ -228,6 +228,13 @@ static char *put_survey(char *to, const struct request *request)
     return put_flag(put_integer(to, request->survey.keys), request->survey.foreign);
 }
 
+static char *put_ask(char *to, const struct request *request)
+{
+    to = PUT_CALL(to, request, ASK, 4);
+    to = put_integer(put_integer(to, request->ask.id), request->ttl_ms);
+    return put_integer(put_slice(to, request->ask.words), request->ask.least);
+}
+
 /* ---- Several in one ---- */
 
 /* All are of one kind, and in one mode or for slots. */
@@ -358,6 +365,8 @@ static size_t words_room(const struct request *request, const struct credentials
         return request->drop.id.length;
     case REQUEST_SURVEY:
         return request->survey.cursor.length;
+    case REQUEST_ASK:
+        return request->ask.words.length;
     default:
         return 0;
     }

@@ -151,6 +151,24 @@ static bool read_survey(const struct raw_reply *raw, struct reply *reply)
     return answer(reply, ANSWER_YES);
 }
 
+/* {value, PTTL, number of waiters, number of those who heed}, or nil */
+static bool read_ask(const struct raw_reply *raw, struct reply *reply)
+{
+    const struct field *value = &raw->fields[0];
+    struct heed_reply *heed = &reply->heed;
+    int64_t waiting, heeding;
+    if (is_lone(raw, FIELD_NIL))
+        return answer(reply, ANSWER_ABSENT);
+    if (!raw->is_array || raw->count != 4 || value->kind != FIELD_STRING ||
+        !get_remaining(&raw->fields[1], &heed->remaining_ms) || !get_integer(raw, 2, &waiting) ||
+        !get_integer(raw, 3, &heeding) || waiting > INT32_MAX || heeding > INT32_MAX)
+        return false;
+    heed->value = (struct slice){value->text, value->length};
+    heed->waiting = (unsigned)waiting;
+    heed->heeding = (unsigned)heeding;
+    return answer(reply, ANSWER_HELD);
+}
+
 bool task_reply_read(const struct raw_reply *raw, struct reply *reply)
 {
     switch ((unsigned)reply->tag.kind) {

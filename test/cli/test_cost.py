@@ -336,6 +336,8 @@ case("announce", "64 kB to 1,000 observers", 12, ONE, (OURS, LIFE, "7", "1", VAL
      lambda world: world.hold(ONE), observed)
 case("unsay", "64 kB, with 1,000 observers", 6, ONE, (OURS, "7"), said, observed)
 case("observe", "64 kB, with 1,000 observers", 2, ONE, ("redlock:channel", LIFE), said, observed)
+case("ask", "a wish to 1,000 who heed, with 1,000 waiters", 6, [ONE[0], ONE[0]], ("7", LIFE, b"w" * 265, "1"),
+     lambda world: world.hold(ONE), lambda world: world.crowd(ONE, count=MANY), observed)
 case("arrive", "the last of 256 parties, with 1,000 observers", 6, ONE,
      (OURS, "7", str(PARTIES), LIFE, LIFE, "0", "redlock:channel"), observed, barrier)
 case("depart", "one of 256 parties", 1, ONE, (token(0), "7", str(PARTIES)), observed, barrier)
@@ -444,6 +446,7 @@ ordinary("survey", lambda name: [b""], ("0", "10", "1"), hold_briefly)
 ordinary("announce", name_alone, (OURS, LIFE, "7", "1", "value"), hold_briefly)
 ordinary("unsay", name_alone, (OURS, "7"),
          lambda world, name: world.put("SET", b"redlock:leader:" + name, b"7 1 " + OURS + b" value"))
+ordinary("ask", lambda name: [name, b"redlock:wish:" + name], ("7", LIFE, "a b", "0"), hold_briefly)
 ordinary("observe", name_alone, ("redlock:channel", LIFE))
 ordinary("arrive", name_alone, (OURS, "7", "3", LIFE, LIFE, "0", "redlock:channel"))
 ordinary("depart", name_alone, (token(0), "7", "3"), lambda world, name: barrier(world, name, 3))

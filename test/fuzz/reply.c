@@ -54,6 +54,10 @@ static void see_reply(const struct reply *reply)
         see_slice(reply->peek.waiters);
         see_slice(reply->peek.readers);
         break;
+    case REQUEST_ASK:
+        if (reply->answer == ANSWER_HELD)
+            see_slice(reply->heed.value);
+        break;
     case REQUEST_OBSERVE:
         see_slice(reply->said.token);
         see_slice(reply->said.value);

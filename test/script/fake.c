@@ -280,6 +280,7 @@ static void note_send(struct fake *fake, unsigned master, const struct request *
     case REQUEST_MEND:
     case REQUEST_DROP:
     case REQUEST_SURVEY:
+    case REQUEST_ASK:
         fake_tasks_write_request(fake, more, sizeof more, request);
         break;
     default:
@@ -817,7 +818,7 @@ static void oblige(struct fake *fake, unsigned index)
         [REQUEST_OBSERVE] = ANSWER_ABSENT, [REQUEST_ARRIVE] = ANSWER_QUEUED,
         [REQUEST_DEPART] = ANSWER_ABSENT,  [REQUEST_TALLY] = ANSWER_ABSENT,
         [REQUEST_MEND] = ANSWER_ABSENT,    [REQUEST_DROP] = ANSWER_ABSENT,
-        [REQUEST_SURVEY] = ANSWER_ERROR};
+        [REQUEST_SURVEY] = ANSWER_ERROR,   [REQUEST_ASK] = ANSWER_ABSENT};
     struct fake_master *master = &fake->masters[index];
     if (master->subscription == SUBSCRIPTION_CLOSING)
         fake_unsubscribed(fake, index);

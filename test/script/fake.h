@@ -60,7 +60,7 @@ struct fake_task {
     char name[32];
     struct task *core;         /* NULL: there is none */
     const struct actor *lease; /* that announces; NULL: any other task */
-    bool is_party, is_latcher, is_survey, untold;
+    bool is_party, is_latcher, is_survey, is_asker, is_heeder, untold;
     bool ended;       /* a party, or a call about a latch, has its outcome */
     struct said told; /* the observer's last one: no smaller term may follow */
 };

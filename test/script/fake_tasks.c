@@ -99,6 +99,11 @@ static void write_words(struct fake *fake, char *to, size_t size, const struct r
     case REQUEST_SURVEY:
         write_survey(to, size, &request->survey);
         break;
+    case REQUEST_ASK:
+        snprintf(to, size, " id %lld by %.*s for %s", (long long)request->ask.id,
+                 (int)request->ask.words.length, request->ask.words.bytes,
+                 fake_time(MS(request->ttl_ms)));
+        break;
     case REQUEST_OBSERVE:
         snprintf(to, size, " for %s%s", fake_time(MS(request->ttl_ms)),
                  request->channel ? "" : " unheard");
@@ -196,6 +201,27 @@ static void note_survey(struct fake *fake, const struct fake_task *task,
               news->end == SURVEY_FAILED ? news->why : "");
 }
 
+static void note_asked(struct fake *fake, struct fake_task *task, const struct asker_news *news)
+{
+    static const char *const ends[] = {
+        [ASK_TOLD] = "told", [ASK_FREE] = "free", [ASK_UNKNOWN] = "not known"};
+    if (task->ended || !news->end)
+        fake_break(fake, "%s gets its outcome twice, or too early", task->name);
+    task->ended = true;
+    fake_note(fake, "tell %s %s%s%s: %s on %u, %u heed, %u wait, %u answered", task->name,
+              ends[news->end], news->cause ? ", " : "",
+              news->cause ? fake_cause_name(news->cause) : "",
+              news->holder[0] ? fake_token(fake, news->holder, strlen(news->holder)) : "nobody",
+              news->on, news->heeding, news->waiting, news->answered);
+}
+
+static void note_wish(struct fake *fake, const struct fake_task *task,
+                      const struct heeder_news *news)
+{
+    fake_note(fake, "tell %s wanted by %.*s: \"%.*s\", %u wait", task->name, (int)news->who.length,
+              news->who.bytes, (int)news->text.length, news->text.bytes, news->waiting);
+}
+
 static void note_unknown(struct fake *fake, const struct fake_task *task,
                          const struct observer_news *news)
 {
@@ -210,7 +236,12 @@ static void tell(struct fake *fake, struct fake_task *task)
     if (!task_tell(&fake->engine, task->core, &news))
         return;
     fake->told++;
-    if (task->is_survey) {
+    if (task->is_asker)
+        note_asked(fake, task, &news.asker);
+    else if (task->is_heeder) {
+        note_wish(fake, task, &news.heeder);
+        task->untold = true; /* there may be another one */
+    } else if (task->is_survey) {
         note_survey(fake, task, &news.survey);
         task->untold = true; /* another master may have an answer */
         begin(fake, task);
@@ -249,7 +280,7 @@ static void end(struct fake *fake, struct fake_task *task)
 
 static bool is_told_its_end(const struct fake_task *task)
 {
-    return task->is_party || task->is_latcher;
+    return task->is_party || task->is_latcher || task->is_asker;
 }
 
 static struct fake_task *task_of(struct fake *fake, const struct actor *actor)
@@ -348,6 +379,28 @@ bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins
         return false;
     task->is_survey = true;
     task->core = surveyor_new(&fake->engine, begins, foreign, task);
+    return begin(fake, task);
+}
+
+bool fake_tasks_ask(struct fake *fake, const char *name, struct names *names,
+                    const struct asker_terms *terms)
+{
+    struct fake_task *task = make(fake, name);
+    if (!task)
+        return false;
+    task->is_asker = true;
+    task->core = asker_new(&fake->engine, names, terms, task);
+    return begin(fake, task);
+}
+
+bool fake_tasks_heed(struct fake *fake, const char *name, struct names *names,
+                     const struct lease *lease)
+{
+    struct fake_task *task = make(fake, name);
+    if (!task)
+        return false;
+    task->is_heeder = true;
+    task->core = heeder_new(&fake->engine, names, lease, task);
     return begin(fake, task);
 }
 

@@ -26,6 +26,10 @@ bool fake_tasks_arrive(struct fake *fake, const char *name, struct names *names,
 bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
                       const struct latch_terms *terms);
 bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins, bool foreign);
+bool fake_tasks_ask(struct fake *fake, const char *name, struct names *names,
+                    const struct asker_terms *terms);
+bool fake_tasks_heed(struct fake *fake, const char *name, struct names *names,
+                     const struct lease *lease);
 /* A party, or a call about a latch, leaves and gets its outcome; with `drop` it gets none.  False
  * if there is none of that name. */
 bool fake_tasks_depart(struct fake *fake, const char *name, bool drop);

@@ -25,7 +25,8 @@
  *                              clock T; of a slot held and queued offer others: [free SLOT]
  *                              [line SLOT], [free SLOT] [younger SLOT]
  *                              to announce yes, held, absent; to unsay yes, absent; to observe
- *                              yes with SAID (see `said`), absent
+ *                              yes with SAID (see `said`), absent; to ask held by TOKEN with
+ *                              heeding N and waiting N, absent
  *                              to arrive yes, open TOKENS, queued, held of N, over at G; to depart
  *                              yes, open, absent, held, over; all with [counted N]
  *                              to tally, mend yes, open: latch ID of N ends T [left T] [for T]
@@ -56,11 +57,14 @@
  *     announce LEASE VALUE     replaces its announcement; a call that ends or shares the lease
  *                              takes it back
  *     observe OBSERVER NAME [later]   begin OBSERVER   unobserve OBSERVER
+ *     ask ASKER NAME [text WORD] [wait TIME] [again]   drop ASKER
+ *     heed HEEDER NAME LEASE   unobserve HEEDER
  *     survey SURVEY BEGINNING [foreign]   unobserve SURVEY
  *     arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
  *     latch CALL create|arrive|await|count NAME [of N] [life T] [wait T] [id ID] [as ARRIVAL]
  *     depart PARTY|CALL   drop PARTY|CALL
- *     said WHO NAME SAID       a push about a word: term T number N by TOKEN value VALUE
+ *     said WHO NAME SAID       a push about a word: term T number N by TOKEN value VALUE;
+ *                              a wish has `wish WHO,TEXT` in place of the value
  *                              left T; or "nothing"
  *     tells wait | tells       outcomes wait until `tell`, or come at once
  *     valid LEASE   fence LEASE   mode LEASE   place LEASE   owed   leases   lines
@@ -378,15 +382,41 @@ static const char *spelled(const struct scenario *s, const char *token)
     return is_ours ? s->fake.tokens[number - 1] : token;
 }
 
+static struct heed_reply read_heed(struct scenario *s, struct words *words)
+{
+    const char *by = value_of(words, "by");
+    return (struct heed_reply){.value = slice_of(spelled(s, by)),
+                               .remaining_ms = 5000,
+                               .waiting = (unsigned)atoi(value_of(words, "waiting")),
+                               .heeding = (unsigned)atoi(value_of(words, "heeding"))};
+}
+
+/* The first comma stands for a space, ^ and ~ for bytes that steer a terminal, a final @ for 264 x.
+ */
+static struct slice words_of_wish(const char *word)
+{
+    static char text[400];
+    snprintf(text, sizeof text, "%s", word);
+    char *comma = strchr(text, ','), *many = strchr(text, '@');
+    if (comma)
+        *comma = ' ';
+    if (many)
+        memset(many, 'x', 264);
+    for (char *at = text; *at; at++)
+        *at = *at == '^' ? '\033' : *at == '~' ? '\177' : *at;
+    return slice_of(text);
+}
+
 static struct said read_said(struct scenario *s, const struct words *words)
 {
     const char *term = value_of(words, "term"), *token = spelled(s, value_of(words, "by"));
+    const char *wish = value_of(words, "wish");
     if (!*term)
         return (struct said){0};
     return (struct said){.term = EPOCH + read_time(s, term),
                          .number = atoi(value_of(words, "number")),
                          .token = slice_of(token),
-                         .value = slice_of(value_of(words, "value")),
+                         .value = *wish ? words_of_wish(wish) : slice_of(value_of(words, "value")),
                          .remaining_ms = time_of(s, words, "left", 0) / 1000};
 }
 
@@ -518,6 +548,8 @@ static void read_details(struct scenario *s, struct words *words, struct reply *
         reply->peek = read_peek(s, words);
     else if (reply->tag.kind == REQUEST_OBSERVE && reply->answer == ANSWER_YES)
         reply->said = read_said(s, words);
+    else if (reply->tag.kind == REQUEST_ASK && reply->answer == ANSWER_HELD)
+        reply->heed = read_heed(s, words);
     else if (reply->tag.kind == REQUEST_ARRIVE || reply->tag.kind == REQUEST_DEPART)
         reply->barrier = read_barrier(s, words, reply->answer);
     else if (*value_of(words, "latch"))
@@ -669,6 +701,42 @@ static void do_observe(struct scenario *s, struct words *words)
     struct names *names = fake_names(&s->fake, next_word(words));
     if (!names || !fake_tasks_observe(&s->fake, observer, names, !has(words, "later")))
         complain(s, "out of memory, or too many observers", "");
+    if (names)
+        names_drop(&s->fake.memory, names);
+}
+
+/* A name, and that of its wishes. */
+static struct names *names_to_ask(struct scenario *s, const char *name)
+{
+    char wishes[64];
+    snprintf(wishes, sizeof wishes, "%s%s", WISHES, name);
+    struct slice both[] = {slice_of(name), slice_of(wishes)};
+    return names_new(&s->fake.memory, slice_of(""), both, 2);
+}
+
+static void do_ask(struct scenario *s, struct words *words)
+{
+    const char *asker = next_word(words);
+    struct names *names = names_to_ask(s, next_word(words));
+    const struct asker_terms terms = {.text = slice_of(value_of(words, "text")),
+                                      .wait = time_of(s, words, "wait", NEVER),
+                                      .again = has(words, "again")};
+    if (!names || !fake_tasks_ask(&s->fake, asker, names, &terms))
+        complain(s, "out of memory, or too many askers", "");
+    if (names)
+        names_drop(&s->fake.memory, names);
+}
+
+static void do_heed(struct scenario *s, struct words *words)
+{
+    const char *heeder = next_word(words);
+    struct slice name = slice_of(next_word(words));
+    const struct actor *actor = fake_actor(&s->fake, next_word(words));
+    struct names *names = names_new(&s->fake.memory, slice_of(WISHES), &name, 1);
+    if (!actor || !lease_names(&actor->core))
+        complain(s, "no such lease", "");
+    else if (!names || !fake_tasks_heed(&s->fake, heeder, names, &actor->core))
+        complain(s, "out of memory, or too many heeders", "");
     if (names)
         names_drop(&s->fake.memory, names);
 }
@@ -1036,6 +1104,8 @@ static const struct command commands[] = {
     {"arrive", .act = do_arrive},
     {"latch", .act = do_latch},
     {"survey", .act = do_survey},
+    {"ask", .act = do_ask},
+    {"heed", .act = do_heed},
     {"depart", .act_for = depart},
     {"drop", .act_for = drop},
     {"said", .act = do_said},

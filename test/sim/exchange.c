@@ -150,6 +150,11 @@ static void fill_kind(struct shell *s, struct model_call *call, const struct req
         call->number = request->announce.number;
         call->said = said_number(request->announce.value.bytes, request->announce.value.length);
         break;
+    case REQUEST_ASK:
+        call->fence = request->ask.id;
+        call->number = request->ask.least;
+        call->said = said_number(request->ask.words.bytes, request->ask.words.length);
+        break;
     case REQUEST_ARRIVE:
     case REQUEST_DEPART:
         fill_barrier(s, call, request->tag.kind, &request->barrier);
@@ -329,6 +334,15 @@ static struct peek_reply read_peek(const struct world *w, const struct model_ans
                                .permits = (uint16_t)answer->permits};
 }
 
+static struct heed_reply read_heed(const struct world *w, const struct model_answer *answer)
+{
+    return (struct heed_reply){
+        .value = slice_of(answer->value == MODEL_MARK ? READERS : w->tokens[answer->value].text),
+        .remaining_ms = remaining(answer->remaining_ms),
+        .waiting = answer->position,
+        .heeding = answer->counted};
+}
+
 static struct queue_reply read_queue(const struct world *w, const struct model_answer *answer)
 {
     return (struct queue_reply){.slots = {(int16_t)answer->free_slot, (int16_t)answer->next_slot},
@@ -378,6 +392,10 @@ static void read_details(const struct world *w, const struct message *message, s
     case REQUEST_PEEK:
         if (answer->answer == ANSWER_HELD)
             reply->peek = read_peek(w, answer);
+        break;
+    case REQUEST_ASK:
+        if (answer->answer == ANSWER_HELD)
+            reply->heed = read_heed(w, answer);
         break;
     case REQUEST_OBSERVE:
         if (answer->answer == ANSWER_YES)

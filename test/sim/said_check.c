@@ -160,12 +160,12 @@ struct model_call said_draw(struct chance *chance, const struct model_master *mo
                             unsigned tokens, int64_t longest_ms)
 {
     static const enum request_kind kinds[] = {REQUEST_ANNOUNCE, REQUEST_ANNOUNCE, REQUEST_UNSAY,
-                                              REQUEST_OBSERVE, REQUEST_OBSERVE};
+                                              REQUEST_OBSERVE,  REQUEST_OBSERVE,  REQUEST_ASK};
     unsigned name = chance_below(chance, NAMES);
     uint32_t holder = model->data.keys[name].value;
     const struct model_said *said = &model->data.said[name];
     struct model_call call = {
-        .kind = kinds[chance_below(chance, 5)], .count = 1, .names = {(uint8_t)name}};
+        .kind = kinds[chance_below(chance, 6)], .count = 1, .names = {(uint8_t)name}};
     call.whole = chance_permille(chance, 500);
     call.value = 1 + chance_below(chance, tokens);
     call.ttl_ms = chance_range(chance, 2, longest_ms);
@@ -179,6 +179,11 @@ struct model_call said_draw(struct chance *chance, const struct model_master *mo
         call.fence = call.number = INT64_C(1) << 53;
     if (call.kind == REQUEST_OBSERVE)
         call.ttl_ms *= chance_permille(chance, 150) ? 0 : 4;
+    if (call.kind == REQUEST_ASK) {
+        call.names[call.count++] = (uint8_t)chance_below(chance, NAMES);
+        call.number = 100 + call.number; /* more than ever wait: the real queue keeps the dead */
+        return call;
+    }
     if (said->token && chance_permille(chance, 400)) { /* once more */
         call.fence = said->term;
         call.number = said->number;
@@ -198,6 +203,10 @@ void said_spell(const struct model_call *call, struct request *request)
     spell_ear(call->channel, ear);
     if (call->kind == REQUEST_OBSERVE)
         request->channel = call->channel ? ear : NULL;
+    if (call->kind == REQUEST_ASK) {
+        request->ask = (struct ask_request){.id = call->fence, .least = (uint16_t)call->number};
+        request->ask.words.bytes = spell_value(call->said, &request->ask.words.length);
+    }
     if (call->kind == REQUEST_ANNOUNCE || call->kind == REQUEST_UNSAY)
         request->announce.term = call->fence;
     if (call->kind == REQUEST_ANNOUNCE) {
@@ -206,8 +215,21 @@ void said_spell(const struct model_call *call, struct request *request)
     }
 }
 
+static bool same_heed(const struct model_answer *model, const struct heed_reply *real)
+{
+    bool is_marker = slices_are_same(real->value, slice_of(READERS));
+    int64_t left = model->remaining_ms == -1 ? -2 : model->remaining_ms;
+    bool same_value = model->value == MODEL_MARK
+                          ? is_marker
+                          : !is_marker && number_in(real->value.bytes) == model->value;
+    return same_value && llabs(left - real->remaining_ms) <= 1 &&
+           real->waiting == model->position && real->heeding == model->counted;
+}
+
 bool said_same_answer(const struct model_answer *model, const struct reply *real)
 {
+    if (model->answer == ANSWER_HELD && real->tag.kind == REQUEST_ASK)
+        return same_heed(model, &real->heed);
     if (model->answer != ANSWER_YES || real->tag.kind != REQUEST_OBSERVE)
         return true;
     struct model_said told = number_all(&real->said);

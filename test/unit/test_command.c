@@ -387,6 +387,21 @@ TEST(a_survey_goes_on_from_its_cursor)
     WRITES(request, "EVAL", SCRIPT_SURVEY_TEXT, "1", "jobs", "0", "250", "1");
 }
 
+TEST(a_wish_has_two_names)
+{
+    struct names *both = NAMES("jobs", "redlock:wish:jobs");
+    struct request request = request_of(REQUEST_ASK, both);
+    request.ttl_ms = 15000;
+    request.ask = (struct ask_request){9007199254740991, slice_of("web-3 please, go"), 1};
+    WRITES(request, "EVALSHA", SCRIPT_ASK_SHA1, "2", "jobs", "redlock:wish:jobs",
+           "9007199254740991", "15000", "web-3 please, go", "1");
+    request.ask.words = slice_of("- ");
+    request.ask.least = 0;
+    request.whole = true;
+    WRITES(request, "EVAL", SCRIPT_ASK_TEXT, "2", "jobs", "redlock:wish:jobs", "9007199254740991",
+           "15000", "- ", "0");
+}
+
 TEST(a_script_is_known_by_its_hash)
 {
 #define ROW(kind, name) assert_string_equal(eval_text(SCRIPT_##kind##_SHA1), SCRIPT_##kind##_TEXT);
@@ -469,6 +484,9 @@ static void fill_to_the_brim(struct request *request, struct slice bytes, const 
         break;
     case REQUEST_SURVEY:
         request->survey = (struct survey_request){bytes, UINT16_MAX, true};
+        break;
+    case REQUEST_ASK:
+        request->ask = (struct ask_request){INT64_MIN, bytes, UINT16_MAX};
         break;
     }
 }

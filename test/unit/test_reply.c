@@ -453,6 +453,19 @@ TEST(a_survey_tells_names)
     refuses(REQUEST_SURVEY, "['0' 0 0 '99999999999999999:a']");
 }
 
+TEST(an_answer_to_a_wish_tells_the_holder)
+{
+    answers(REQUEST_ASK, "['abc:host' 1500 3 1]", ANSWER_HELD);
+    assert_text(reply.heed.value, "abc:host");
+    assert_int_equal(reply.heed.remaining_ms, 1500);
+    assert_int_equal(reply.heed.waiting, 3);
+    assert_int_equal(reply.heed.heeding, 1);
+    answers(REQUEST_ASK, "['(a list, not a lock)' -1 0 0]", ANSWER_HELD);
+    assert_int_equal(reply.heed.remaining_ms, -2); /* it never expires */
+    answers(REQUEST_ASK, "nil", ANSWER_ABSENT);
+    answers(REQUEST_ASK, "!'NOPERM no'", ANSWER_ERROR);
+}
+
 /* ---- One reply to several ---- */
 
 static bool reads_each(enum request_kind kind, unsigned index, unsigned count)
@@ -661,6 +674,9 @@ TEST(impossible_replies)
     refuses(REQUEST_SURVEY, "['-1' 1 0 ''] | ['184467440737095516150' 1 0 ''] | ['0' -1 0 '']");
     refuses(REQUEST_SURVEY, "['0' 1 -1 ''] | ['0' 1 2147483648 ''] | ['0' 1 0 0]");
     refuses(REQUEST_SURVEY, "['0' 1 0 nil]");
+    refuses(REQUEST_ASK, "1 | 'x' | +OK | ['x' 1 0] | ['x' 1 0 0 0] | [1 1 0 0] | [nil 1 0 0]");
+    refuses(REQUEST_ASK, "['x' -3 0 0] | ['x' 'x' 0 0] | ['x' 1 -1 0] | ['x' 1 0 -1]");
+    refuses(REQUEST_ASK, "['x' 1 2147483648 0] | ['x' 1 0 2147483648] | ['x' 1 'x' 0]");
     refuses(REQUEST_KILL, "+OK | nil | [1]");
 }
 

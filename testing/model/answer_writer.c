@@ -173,6 +173,19 @@ static void put_peek(struct buffer *to, const struct model_answer *answer,
         answer_write_integer(to, answer->permits);
 }
 
+static void put_heed(struct buffer *to, const struct model_answer *answer, struct slice value)
+{
+    if (answer->answer == ANSWER_ABSENT) {
+        put_nil(to);
+        return;
+    }
+    answer_write_array(to, 4);
+    answer_write_slice(to, value);
+    answer_write_integer(to, answer->remaining_ms);
+    answer_write_integer(to, answer->position);
+    answer_write_integer(to, answer->counted);
+}
+
 static void put_upgrade(struct buffer *to, const struct model_answer *answer)
 {
     if (answer->answer == ANSWER_YES && answer->clock)
@@ -312,6 +325,9 @@ void answer_write_one(struct buffer *to, const struct model_call *call,
     case REQUEST_TALLY:
     case REQUEST_MEND:
         put_latch(to, spelled);
+        break;
+    case REQUEST_ASK:
+        put_heed(to, answer, spelled->heed.value);
         break;
     case REQUEST_SURVEY: /* the model has no words for it */
         break;

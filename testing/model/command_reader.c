@@ -284,13 +284,29 @@ static void read_survey(struct reading *it, struct asked *asked)
     flag(it);
 }
 
+static void read_ask(struct reading *it, struct model_call *call)
+{
+    call->count = 2;
+    call->names[0] = name(it);
+    call->names[1] = name(it);
+    it->bad |= model_is_slot(call->names[0]) || model_is_slot(call->names[1]);
+    call->fence = number(it);
+    call->ttl_ms = number(it);
+    call->said = it->means->value(it->means->owner, next(it));
+    call->number = number(it);
+}
+
 static void read_task(struct reading *it, struct asked *asked)
 {
     struct model_call *call = &asked->calls[0];
     asked->count = 1;
-    must_be(it, "1");
+    must_be(it, call->kind == REQUEST_ASK ? "2" : "1");
     if (call->kind == REQUEST_SURVEY) {
         read_survey(it, asked);
+        return;
+    }
+    if (call->kind == REQUEST_ASK) {
+        read_ask(it, call);
         return;
     }
     call->count = 1;

@@ -1043,6 +1043,9 @@ void model_execute(struct model_master *master, usec wall, const struct model_ca
     case REQUEST_DROP:
         answer->answer = model_drop(master, wall, call);
         break;
+    case REQUEST_ASK:
+        answer->answer = model_ask(master, wall, call, answer);
+        break;
     case REQUEST_SURVEY: /* nobody here asks: what it tells decides nothing */
         answer->answer = ANSWER_ERROR;
         break;

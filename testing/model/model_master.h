@@ -251,9 +251,9 @@ struct model_call {
     int64_t ttl_ms;                /* RELEASE: how long no renewal heals; 0: it is not marked */
     usec not_after;
     usec proposal;               /* GRANT, UPGRADE */
-    usec fence;                  /* RAISE; ANNOUNCE, UNSAY: the term */
-    int64_t number;              /* ANNOUNCE */
-    uint32_t said;               /* ANNOUNCE: the value */
+    usec fence;                  /* RAISE; ANNOUNCE, UNSAY: the term; ASK: the id */
+    int64_t number;              /* ANNOUNCE; ASK: how many wait at least */
+    uint32_t said;               /* ANNOUNCE, ASK: the value */
     int64_t generation, kept_ms; /* ARRIVE, DEPART */
     unsigned parties;            /* MEND: for how many arrivals */
     unsigned tokens_told;        /* PEEK: most tokens of each list; 0: it was not said */
@@ -283,7 +283,7 @@ struct model_answer {
     enum answer answer;
     int64_t remaining_ms; /* HELD of PEEK, QUEUED: as PTTL says, -1 for a key without expiry, -2 for
                              none */
-    uint32_t value;       /* HELD of PEEK; MODEL_MARK: it is shared */
+    uint32_t value;       /* HELD of PEEK, ASK; MODEL_MARK: it is shared */
     unsigned readers;     /* HELD of PEEK: how many share the name, or have one of its slots */
     unsigned permits;     /* HELD of PEEK: how many slots it is said to have */
     int free_slot, next_slot;      /* as in struct reply */
@@ -292,11 +292,11 @@ struct model_answer {
     bool belies_holder; /* QUEUED: a liar's, of what library the holder is */
     usec time;          /* LATE, HELLO */
     usec abstains;
-    usec age;   /* HELLO */
-    usec clock; /* GRANT, RAISE, QUEUE, UPGRADE, HELLO */
-    unsigned position;
+    usec age;                               /* HELLO */
+    usec clock;                             /* GRANT, RAISE, QUEUE, UPGRADE, HELLO */
+    unsigned position;                      /* ASK: waiters */
     struct model_said said;                 /* YES of OBSERVE */
-    unsigned parties, counted;              /* ARRIVE, DEPART */
+    unsigned parties, counted;              /* ARRIVE, DEPART; ASK: those who heed */
     int64_t latest;                         /* OVER */
     uint32_t tokens[MODEL_PARTIES];         /* OPEN of ARRIVE, DEPART; 0: none */
     struct model_latch latch;               /* YES, OPEN of TALLY, MEND */

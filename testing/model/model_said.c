@@ -107,3 +107,54 @@ enum answer model_observe(struct model_master *master, usec wall, const struct m
     answer->remaining_ms = answer->said.expires_ms - wall / 1000;
     return ANSWER_YES;
 }
+
+static unsigned count_observers(const struct model_master *master, usec wall, unsigned name)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < MODEL_OBSERVERS; i++) {
+        const struct model_observer *it = &master->data.observers[i];
+        count += it->channel && it->name == name && it->expires_ms > wall / 1000;
+    }
+    return count;
+}
+
+/* Also the dead: the script does not look at each. */
+static unsigned count_enqueued(const struct model_master *master, unsigned name)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < master->data.waiters_used; i++) {
+        const struct model_waiter *waiter = &master->data.waiters[i];
+        for (unsigned k = 0; waiter->value && k < waiter->count; k++)
+            count += waiter->names[k] == name;
+    }
+    return count;
+}
+
+/* The second name is that of the wishes about the first. */
+enum answer model_ask(struct model_master *master, usec wall, const struct model_call *call,
+                      struct model_answer *answer)
+{
+    unsigned wishes = call->names[1];
+    uint32_t holder = model_value(master, wall, call->names[0]);
+    if (!holder)
+        return ANSWER_ABSENT;
+    answer->value = holder;
+    answer->position = count_enqueued(master, call->names[0]);
+    if (answer->position < call->number)
+        answer->position = (unsigned)call->number;
+    int64_t expires_ms = master->data.keys[call->names[0]].expires_ms;
+    answer->remaining_ms = expires_ms ? expires_ms - wall / 1000 : -1;
+    if (holder == MODEL_MARK)
+        return ANSWER_HELD;
+    struct model_said *said = look_up(master, wall, wishes);
+    bool is_same = said->token == holder && said->term == call->fence;
+    *said = (struct model_said){.token = holder,
+                                .value = call->said,
+                                .term = call->fence,
+                                .number = answer->position + 1,
+                                .expires_ms = wall / 1000 + call->ttl_ms};
+    if (!is_same)
+        model_tell(master, wall, wishes, said, call->ttl_ms, answer);
+    answer->counted = count_observers(master, wall, wishes);
+    return ANSWER_HELD;
+}

@@ -6,7 +6,7 @@
 
 #include "model_master.h"
 
-/* ---- model_said.c: what is said of a name: announce, unsay, observe ---- */
+/* ---- model_said.c: what is said of a name: announce, unsay, observe, ask ---- */
 
 enum answer model_announce(struct model_master *master, usec wall, const struct model_call *call,
                            struct model_answer *answer);
@@ -14,6 +14,8 @@ enum answer model_unsay(struct model_master *master, usec wall, const struct mod
                         struct model_answer *answer);
 enum answer model_observe(struct model_master *master, usec wall, const struct model_call *call,
                           struct model_answer *answer);
+enum answer model_ask(struct model_master *master, usec wall, const struct model_call *call,
+                      struct model_answer *answer);
 /* Tells the observers of the name what is said, with the ms that it has left. */
 void model_tell(struct model_master *master, usec wall, unsigned name,
                 const struct model_said *said, int64_t left_ms, struct model_answer *answer);

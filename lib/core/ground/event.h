@@ -39,6 +39,7 @@ typedef int64_t usec;
 #define PARTIES_MOST  256                         /* of a barrier */
 #define LATCH_MOST    1000                        /* arrivals that a latch waits for */
 #define LATCH_ID_MAX  64                          /* of a latch, of an arrival */
+#define WISH_TEXT_MAX 200                         /* bytes of a wish */
 #define CURSOR_MAX    20                          /* digits of a survey's cursor */
 #define VOTE_TEXT_MAX 120                         /* most bytes kept of a text of a master */
 #define RUN_ID_MAX    43                          /* longest run_id */
@@ -189,6 +190,13 @@ struct drop_request {
     int64_t age_ms; /* it must have been there for at least this time */
 };
 
+/* Somebody wishes to have the name. */
+struct ask_request {
+    usec id;            /* of the wish; see recipes/wish.h */
+    struct slice words; /* who asks, a space and the text */
+    uint16_t least;     /* waiters that there are: the asker may be about to be enqueued */
+};
+
 struct survey_request {
     struct slice cursor;
     uint16_t keys; /* how many keys are looked at */
@@ -229,6 +237,7 @@ struct request {
         struct mend_request mend;
         struct drop_request drop;
         struct survey_request survey;
+        struct ask_request ask;
     };
 };
 
@@ -248,8 +257,8 @@ enum answer {
     ANSWER_READ,     /* UPGRADE: the names are ours, but not ours alone: others read one */
     ANSWER_HELD,     /* another token has the name; ACQUIRE, GRANT: a plain refusal; ANNOUNCE:
                         something later is said; ARRIVE, DEPART: others wait for another number of
-                        parties, and we are not counted */
-    ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK: the name is free.
+                        parties, and we are not counted.  ASK: see heed */
+    ANSWER_ABSENT,   /* RAISE, RENEW, UPGRADE, RELEASE, PEEK, ASK: the name is free.
                         ANNOUNCE: it does not hold the token.  UNSAY, OBSERVE: nothing is said.
                         DEPART: we are counted no more, and it is not open.
                         TALLY, MEND: this process has no latch */
@@ -332,6 +341,14 @@ struct latch_reply {
     struct slice arrived; /* the arrivals, sorted, one a line */
 };
 
+/* ASK: HELD. */
+struct heed_reply {
+    struct slice value;
+    int64_t remaining_ms; /* as of PEEK */
+    unsigned waiting;     /* the number of waiters */
+    unsigned heeding;     /* the number of channels to which wishes are sent */
+};
+
 /* SURVEY. */
 struct survey_reply {
     struct slice cursor;
@@ -356,6 +373,7 @@ struct reply {
         struct barrier_reply barrier;
         struct latch_reply latch;
         struct survey_reply survey;
+        struct heed_reply heed;
         struct slice lists;        /* AGREE: YES; as lib/wire/scripts/agree.lua has them */
         const struct hello *hello; /* HELLO, ADOPT: HELLO */
     };

@@ -52,7 +52,8 @@
     X(TALLY, tally)       /* be counted at a latch, store that it is open; tell how it stands */   \
     X(MEND, mend)         /* put a latch where this process of the master has none */              \
     X(DROP, drop)         /* take a latch away again where nobody has arrived at it */             \
-    X(SURVEY, survey)     /* tell which names are held or waited for, among some of the keys */
+    X(SURVEY, survey)     /* tell which names are held or waited for, among some of the keys */    \
+    X(ASK, ask)           /* say a wish to the holder of a name, of its wishes' name */
 
 /* REQUEST_IF_##batch(...): its arguments, only for kinds that may go in one command */
 #define REQUEST_IF_0(...)

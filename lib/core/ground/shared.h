@@ -85,6 +85,7 @@ struct engine {
     struct task *tasks;   /* also those that have ended, until their last answer */
     struct index tasks_by_number, tasks_by_name; /* by name: those that have not ended */
     uint32_t last_task;                          /* the number that was given last */
+    uint32_t wisher, wishes;                     /* of our wishes; see recipes/wish.h */
     struct attempt *free_attempts;
     struct round *free_rounds;
     unsigned spare_attempts, spare_rounds; /* the numbers of those */

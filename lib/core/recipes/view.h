@@ -7,6 +7,8 @@
  *   An observer learns what a quorum of masters says of a name.
  *   A party arrives at a barrier, and waits until all parties have.
  *   A latcher makes a latch, arrives at it, waits until it is open, or asks how it stands.
+ *   An asker tells the holder of a name that somebody wishes to have it.
+ *   A heeder learns of such wishes while its lease holds their name.
  *   A surveyor learns which names are held or waited for on each master.
  */
 #ifndef REDLOCK_CORE_RECIPES_VIEW_H
@@ -52,6 +54,14 @@ enum survey_end {
     SURVEY_GOES_ON, /* as soon as the user has this: EVENT_TASK_BEGIN */
     SURVEY_DONE,    /* all its keys were looked at */
     SURVEY_FAILED   /* it says no more */
+};
+
+/* How a question to a holder went. */
+enum ask_end {
+    ASK_PENDING,
+    ASK_TOLD, /* a quorum of masters says that the name is held */
+    ASK_FREE, /* a quorum says that nobody has it alone */
+    ASK_UNKNOWN
 };
 
 /* ---- news: what task_tell() tells of a task of each kind ---- */
@@ -104,6 +114,21 @@ struct survey_news {
     const char *why;               /* FAILED */
 };
 
+struct asker_news {
+    enum ask_end end;
+    enum cause cause;   /* UNKNOWN: CLOSED, if that ended it; else NONE */
+    const char *holder; /* the value that most masters tell, or ""; it stays until the task ends */
+    unsigned on;        /* masters that tell it */
+    unsigned heeding;   /* masters on which somebody hears of the wish */
+    unsigned waiting;   /* most waiters that a master tells */
+    unsigned answered;
+};
+
+struct heeder_news {
+    struct slice who, text; /* they stay until the next step */
+    unsigned waiting;
+};
+
 struct task_news {
     union { /* by the kind of the task */
         struct announcer_news announcer;
@@ -111,6 +136,8 @@ struct task_news {
         struct party_news party;
         struct latch_news latch;
         struct survey_news survey;
+        struct asker_news asker;
+        struct heeder_news heeder;
     };
 };
 
@@ -130,6 +157,16 @@ struct latch_terms {
     usec wait;           /* NEVER: for ever */
     const char *id;      /* others: of the latch; NULL: of that which the name has */
     const char *arrival; /* ARRIVE; NULL: one is drawn */
+};
+
+#define WISHES "redlock:wish:" /* before a name: that of its wishes */
+
+/* The terms on which a holder is asked; times in microseconds. */
+struct asker_terms {
+    struct slice text;
+    usec wait; /* NEVER: for ever */
+    bool
+        again; /* it goes on until it is dropped, whoever holds the name, and tells ASK_TOLD once */
 };
 
 /* The news of each task bear `owner`; it shares `names`.  NULL when memory is out. EVENT_TASK_BEGIN
@@ -155,6 +192,12 @@ struct task *latcher_new(struct engine *engine, struct names *names,
                          const struct latch_terms *terms, void *owner);
 /* `foreign`: it also tells names whose values may be locks of other software. */
 struct task *surveyor_new(struct engine *engine, struct names *begins, bool foreign, void *owner);
+/* The names are the name, and that of its wishes.  `text` is copied. */
+struct task *asker_new(struct engine *engine, struct names *names, const struct asker_terms *terms,
+                       void *owner);
+/* The name is that of the wishes.  The lease is held, and is used no more. */
+struct task *heeder_new(struct engine *engine, struct names *names, const struct lease *lease,
+                        void *owner);
 /* The value to say from the next EVENT_TASK_BEGIN on; the bytes are copied.  False when memory is
  * out; then it says what it said before. */
 bool announcer_set(struct engine *engine, struct task *task, const void *value, size_t length);

@@ -1,7 +1,7 @@
--- The observers of a name.  The build puts this where a script says that it uses it.
+-- The observers of a name, the last key.  The build puts this where a script says that it uses it.
 --   redlock:observers:<name>  sorted set of channels by expiry, in ms of TIME
 -- It is not in KEYS: it follows from the name, and a master is no cluster.
-local name = KEYS[1]
+local name = KEYS[#KEYS]
 local observers = 'redlock:observers:' .. name
 
 local function ms_now()

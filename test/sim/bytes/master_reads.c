@@ -126,6 +126,9 @@ static bool same_call(const struct model_call *read, const struct model_call *me
                read->said == meant->said;
     case REQUEST_UNSAY:
         return read->value == meant->value && read->fence == meant->fence;
+    case REQUEST_ASK:
+        return read->ttl_ms == meant->ttl_ms && read->fence == meant->fence &&
+               read->number == meant->number && read->said == meant->said;
     case REQUEST_OBSERVE:
         return read->ttl_ms == meant->ttl_ms && read->channel == meant->channel;
     case REQUEST_ARRIVE:

@@ -61,6 +61,12 @@ static bool same_said(struct said told, struct said said)
            slices_are_same(told.value, said.value);
 }
 
+static bool same_heed(const struct heed_reply *told, const struct heed_reply *said)
+{
+    return slices_are_same(told->value, said->value) && told->remaining_ms == said->remaining_ms &&
+           told->waiting == said->waiting && told->heeding == said->heeding;
+}
+
 static bool same_slots(struct slots_reply told, struct slots_reply said)
 {
     return told.free_slot == said.free_slot && told.next_slot == said.next_slot;
@@ -107,6 +113,8 @@ static bool same_details(const struct reply *told, const struct reply *said)
         return said->answer != ANSWER_LATE || told->master_time == said->master_time;
     case REQUEST_PEEK:
         return said->answer != ANSWER_HELD || same_peek(&told->peek, &said->peek);
+    case REQUEST_ASK:
+        return said->answer != ANSWER_HELD || same_heed(&told->heed, &said->heed);
     case REQUEST_OBSERVE:
         return same_said(told->said, said->said);
     case REQUEST_ARRIVE:

@@ -1,0 +1,25 @@
+/*
+ * wish.h - a wish for a name: an asker says it (wish_asker.c), a heeder hears it (wish_heeder.c).
+ *
+ * Masters keep the wish as something that is said of a second name, WISHES and the name.  Its term
+ * is the id of the wish, its number the number of waiters and one.  Its token is that of the holder
+ * to whom it was said.  Its value has who asks, a space and the text.
+ */
+#ifndef REDLOCK_CORE_RECIPES_WISH_H
+#define REDLOCK_CORE_RECIPES_WISH_H
+
+#include "ground/shared.h"
+
+#define WISH_LIFE      15000 /* ms that masters keep one: a lost push is found before */
+#define WISH_WORDS_MAX (64 + 1 + WISH_TEXT_MAX)
+
+/* An id is the number of a client, which it drew, and one that it counts. */
+#define WISH_COUNT_BITS  22
+#define WISH_CLIENT_BITS 31
+
+static inline bool wish_is_ours(const struct engine *e, usec id)
+{
+    return e->wisher && id >> WISH_COUNT_BITS == e->wisher;
+}
+
+#endif

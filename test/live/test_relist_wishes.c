@@ -1,0 +1,79 @@
+/*
+ * A client is left for another one, of the next list: its heeders and askers go over.
+ * rule: D9
+ */
+#include <redlock/recipes.h>
+
+#include "relisted.h"
+
+#define TTL 30000
+
+struct heard {
+    unsigned times;
+    char text[210];
+};
+
+static void hear_wish(redlock_heeder *heeder, const redlock_wish *wish, void *data)
+{
+    struct heard *heard = data;
+    (void)heeder;
+    heard->times++;
+    snprintf(heard->text, sizeof heard->text, "%s", wish->text);
+}
+
+static void hear_answer(redlock_asker *asker, const redlock_asked *asked, void *data)
+{
+    (void)asker, (void)asked;
+    ++*(unsigned *)data;
+}
+
+static redlock_asker *ask(struct user *user, const char *name, const char *text, unsigned *answers)
+{
+    redlock_ask_options options = {.size = sizeof options, .text = text, .again = true};
+    redlock_asker *asker;
+    *answers = 0;
+    assert_code(redlock_ask(user->client, &asker, name, &options, hear_answer, answers),
+                REDLOCK_OK);
+    return asker;
+}
+
+static redlock_heeder *hold_and_heed(struct take *take, struct user *user, const char *name,
+                                     struct heard *heard)
+{
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    redlock_heeder *heeder;
+    *heard = (struct heard){0};
+    assert_code(take_lock(take, user, name, &terms), REDLOCK_OK);
+    assert_code(redlock_heed(take->lease, &heeder, hear_wish, heard), REDLOCK_OK);
+    return heeder;
+}
+
+SCENE(test_a_heeder_and_an_asker_go_over, .masters = MASTERS)
+{
+    struct take goes, stays;
+    struct heard heard, of_other;
+    unsigned told, told_other;
+    relisted_begin();
+    redlock_heeder *heeder = hold_and_heed(&goes, &former, "name", &heard);
+    redlock_asker *asker = ask(&former, "free", "soon", &told);
+    relisted_ask();
+    relisted_leave();
+    redlock_asker *asks = ask(&other, "name", "please", &told_other);
+    AWAIT(&next, heard.times && told_other);
+    assert_string_equal(heard.text, "please");
+    redlock_heeder *heeds = hold_and_heed(&stays, &other, "free", &of_other);
+    AWAIT(&next, of_other.times && told);
+    assert_string_equal(of_other.text, "soon");
+    redlock_asker_free(asker);
+    redlock_asker_free(asks);
+    redlock_heeder_free(heeder);
+    redlock_heeder_free(heeds);
+    assert_int_equal(heard.times, 1);
+    assert_int_equal(of_other.times, 1);
+    goes.user = &next;
+    assert_code(take_release(&goes), REDLOCK_OK);
+    assert_code(take_release(&stays), REDLOCK_OK);
+    relisted_end();
+}
+
+PROGRAM(.masters = 0)
