@@ -13,6 +13,7 @@
 #include "session.h"
 #include "votes.h"
 #include "waiting.h"
+#include "wishing.h"
 #include "duration.h"
 
 const char lock_help[] =
@@ -27,6 +28,7 @@ const char lock_help[] =
     "  --wait D   how long to wait while another holder has it: 0, 30s, forever (0)\n"
     "  -w, --timeout SECONDS   --wait, as flock has it\n"
     "  -n, --nonblock     --wait 0, likewise\n"
+    "  --ask TEXT while it waits, ask the holder to let go: `redlock ask`\n"
     "  --fence    print a fencing token behind the token, on the same line, by which\n"
     "             a resource can refuse late holders: man 7 redlock\n"
     "  --shared[=NAME]\n"
@@ -80,6 +82,7 @@ const char unlock_help[] =
 struct hold {
     struct session session;
     struct waiting waiting;
+    struct wishing wishing;
     redlock_lease *lease;
     int stopped_by;    /* 0: by no signal */
     struct text token; /* extend, unlock: the value on the masters */
@@ -300,6 +303,7 @@ static void on_event(redlock_lease *lease, const redlock_event *event, void *dat
     struct hold *hold = data;
     (void)lease;
     waiting_stop(&hold->waiting);
+    wishing_stop(&hold->wishing);
     if (event->kind == REDLOCK_ACQUIRED)
         acquired(hold, event);
     else if (event->kind == REDLOCK_EXTENDED)
@@ -350,10 +354,12 @@ static redlock_code ask(struct hold *hold)
 static void begin(struct hold *hold)
 {
     redlock_code code = ask(hold);
-    if (code != REDLOCK_OK)
+    if (code != REDLOCK_OK) {
         session_refused(&hold->session, failure(hold), code);
-    else
-        waiting_start(&hold->waiting, &hold->session, hold->lease);
+        return;
+    }
+    waiting_start(&hold->waiting, &hold->session, hold->lease);
+    wishing_start(&hold->wishing, &hold->session);
 }
 
 /* ---- The token ---------------------------------------------------------- */

@@ -21,6 +21,7 @@ static const char global_help[] =
     "  unlock  give a lease back, by its token\n"
     "  status  show the holder of a name, on which masters, and for how long\n"
     "  list    show all holders and waiters\n"
+    "  ask     ask the holder to let go\n"
     "  break   take a lock away from its holder\n"
     "  nodes   check each master, with advice\n"
     "  masters show which lists of masters are in use, or change the list\n"
@@ -58,10 +59,10 @@ static const char global_help[] =
     "Example: redlock --nodes a:6379,b:6379,c:6379 run nightly -- ./report.sh\n"
     "\n"
     "Exit status: 0 done, 1 nobody leads (`leader`), lists differ (`masters`), or you\n"
-    "said no (`break`), 64 usage, 69 no quorum of masters, 70 internal error, 74\n"
-    "stdout cannot be written, 75 somebody else has the lock (`barrier`: not passed,\n"
-    "`latch`: not open), 76 the lock or latch was lost, 78 wrong list of masters or\n"
-    "settings, 79 no record (`once`), 128+N signal N; else as the command of `run`.\n";
+    "said no (`break`), 64 usage, 69 no quorum of masters, 70 internal error, 74 no\n"
+    "stdout, 75 somebody else has it (`barrier`: not passed, `latch`: not open), 76\n"
+    "it was lost, 78 wrong masters or settings, 79 no record (`once`), 128+N signal\n"
+    "N; `run`: its command's.\n";
 
 static const struct command commands[] = {
     {"run", FOR_RUN, perform_run, run_help},
@@ -71,6 +72,7 @@ static const struct command commands[] = {
     {"unlock", FOR_UNLOCK, perform_unlock, unlock_help},
     {"status", FOR_STATUS, perform_status, status_help},
     {"list", FOR_LIST, perform_list, list_help},
+    {"ask", FOR_ASK, perform_ask, ask_help},
     {"break", FOR_BREAK, perform_break, break_help},
     {"nodes", FOR_NODES, perform_nodes, nodes_help},
     {"masters", FOR_MASTERS, perform_masters, masters_help},

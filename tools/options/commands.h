@@ -23,7 +23,8 @@ enum command_bit {
     FOR_CONFIG = 4096,
     FOR_MASTERS = 8192,
     FOR_ONCE = 16384,
-    FOR_ALL = 32767
+    FOR_ASK = 32768,
+    FOR_ALL = 65535
 };
 
 struct command {
@@ -45,10 +46,11 @@ int perform_masters(const struct options *options);
 int perform_barrier(const struct options *options);
 int perform_latch(const struct options *options);
 int perform_leader(const struct options *options);
+int perform_ask(const struct options *options);
 int perform_config(const struct options *options);
 
 extern const char run_help[], lock_help[], extend_help[], unlock_help[], status_help[],
     nodes_help[], elect_help[], leader_help[], barrier_help[], latch_help[], list_help[],
-    break_help[], config_help[], masters_help[], once_help[];
+    break_help[], config_help[], masters_help[], once_help[], ask_help[];
 
 #endif

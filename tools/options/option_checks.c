@@ -89,6 +89,27 @@ static int check_on_lost(const struct options *options)
     return GO_ON;
 }
 
+static bool has_one_name_alone(const struct options *options)
+{
+    return options->names_count == 1 && !options->shared && !options->shared_names_count &&
+           !options->permits;
+}
+
+static int check_wishes(const struct options *options)
+{
+    if (options->on_wanted && !options->on_wanted[0])
+        return misuse(options, "--on-wanted: the command is empty");
+    if ((options->on_wanted || options->yields) && !has_one_name_alone(options))
+        return misuse(options, "--on-wanted and --yield-when-wanted need one name, neither shared "
+                               "nor with permits: other holders cannot be asked");
+    if (options->wish && options->command->bit != FOR_ASK &&
+        (options->names_count > 1 || options->permits))
+        return misuse(options, "--ask needs one name, without permits: it asks one holder");
+    if (options->wish && options->command->bit != FOR_ASK && options->wait_ms == 0)
+        return misuse(options, "--ask is for one who waits: add --wait");
+    return GO_ON;
+}
+
 static bool cannot_ask(const struct options *options)
 {
     return !options->yes && (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO));
@@ -148,7 +169,8 @@ int option_checks(const struct options *options)
     if ((bit & (FOR_RUN | FOR_ELECT | FOR_ONCE)) && (!options->program || !options->program[0]))
         return misuse(options, "no command given: redlock %s NAME -- COMMAND",
                       options->command->name);
-    if ((bit & (FOR_ELECT | FOR_LEADER | FOR_BARRIER | FOR_LATCH | FOR_BREAK | FOR_ONCE)) &&
+    if ((bit &
+         (FOR_ELECT | FOR_LEADER | FOR_BARRIER | FOR_LATCH | FOR_BREAK | FOR_ONCE | FOR_ASK)) &&
         options->names_count > 1)
         return misuse(options, "`redlock %s` takes one name, not %zu", options->command->name,
                       options->names_count);
@@ -171,5 +193,7 @@ int option_checks(const struct options *options)
     int status = bit & (FOR_RUN | FOR_ELECT | FOR_ONCE) ? check_names(options) : GO_ON;
     if (status == GO_ON)
         status = bit == FOR_ONCE ? check_once(options) : check_permits(options);
+    if (status == GO_ON)
+        status = check_wishes(options);
     return status == GO_ON ? check_on_lost(options) : status;
 }

@@ -42,12 +42,14 @@ struct options {
     const char *to;              /* the list of masters that is to come; NULL: none */
     const char *value;           /* to announce; NULL: the label */
     const char *on_lost;         /* for the shell; NULL: nothing */
+    const char *wish;            /* said to the holder; NULL: nothing */
+    const char *on_wanted;       /* for the shell; NULL: nothing */
     const char *holder;          /* the holder whose lock `break` breaks */
     const char *metrics_file;    /* NULL: none */
     const char *watchdog;        /* the path of the device; NULL: none */
     int64_t watchdog_timeout_ms; /* 0: not given */
     bool adopt, fence, again, watch, leave_children, foreign, yes, plan, undo, check, all;
-    bool reentrant;
+    bool reentrant, yields;
     bool shared;      /* all names */
     unsigned permits; /* 0: the names themselves */
 

@@ -31,6 +31,8 @@ const char elect_help[] =
     "  --max-hold D       end the command after this time, as on loss (no limit):\n"
     "                     others may lead next, also with --again\n"
     "  --on-lost COMMAND  on loss run `sh -c COMMAND` beside the SIGTERM\n"
+    "  --on-wanted COMMAND   when somebody asks for the term, run `sh -c COMMAND`\n"
+    "  --yield-when-wanted   when somebody asks, end the command as on loss\n"
     "  --leave-children   background processes and daemons run on\n"
     "  --watchdog PATH    feed this watchdog device while the term is valid\n"
     "  --watchdog-timeout D   its own timeout (as it is, or shorter to fit the ttl)\n"

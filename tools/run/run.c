@@ -11,6 +11,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "commands.h"
 #include "duration.h"
@@ -23,9 +24,9 @@
 const char run_help[] =
     "usage: redlock run [OPTION...] NAME... -- COMMAND [ARGUMENT...]\n"
     "\n"
-    "Takes the locks, all or none, and runs the command. Renews the locks until the\n"
-    "command and all that it started have ended, then releases them. If the locks are\n"
-    "lost it ends the command, SIGTERM then SIGKILL, before the lease ends.\n"
+    "Takes the locks, all or none, and runs the command. Renews them until all of the\n"
+    "command has ended, then releases them. If they are lost it ends the command,\n"
+    "SIGTERM then SIGKILL, before the lease ends.\n"
     "\n"
     "  --ttl D            how long the locks last if redlock crashes (10s)\n"
     "  --wait D           how long to wait while another holder has a lock: 0, 30s,\n"
@@ -49,6 +50,9 @@ const char run_help[] =
     "  --unavailable-exit-code N\n"
     "                     exit with N, not 69, if there is no quorum of masters\n"
     "  --on-lost COMMAND  on loss run `sh -c COMMAND` beside the SIGTERM\n"
+    "  --ask TEXT         while it waits, ask the holder to let go: `redlock ask`\n"
+    "  --on-wanted COMMAND   when somebody asks, run `sh -c COMMAND`\n"
+    "  --yield-when-wanted   when somebody asks, end the command as on loss\n"
     "  --watchdog PATH    feed this watchdog device while the locks are valid\n"
     "  --watchdog-timeout D   its own timeout (as it is, or shorter to fit the ttl)\n"
     "  --metrics-file PATH\n"
@@ -59,34 +63,51 @@ const char run_help[] =
     "REDLOCK_NODES_FILE or REDLOCK_NODES (unless that has a password or is a pipe),\n"
     "REDLOCK_SPARE and REDLOCK_MAX_TTL, for a `redlock` in it.\n"
     "\n"
-    "If the list of masters changes, the lock goes along to the next one.\n"
-    "\n"
     "SIGINT, SIGQUIT and SIGTERM end the command, which gets others as they are. More\n"
-    "about signals, children, the guardian, systemd and metrics: man redlock-run\n"
+    "about signals, the guardian, systemd and a list that changes: man redlock-run\n"
     "\n"
     "Exit status: the command's own, 128+N if signal N ended it; 64 usage, 69 no\n"
-    "quorum, 70 this machine could not do it, or the guardian was killed, 75 others\n"
-    "have the lock, 76 the lock was lost while the command ran, or held for max-hold,\n"
-    "78 the list of masters is wrong, 126 the command cannot be run, 127 not found.\n"
+    "quorum, 70 an error of this machine, or the guardian was killed, 75 others have\n"
+    "the lock, 76 it was lost, held for max-hold or yielded while the command ran, 78\n"
+    "the list of masters is wrong, 126 the command cannot be run, 127 not found.\n"
     "\n"
     "Example:\n"
     "  redlock run --permits 4 --wait forever pool -- ./worker.sh\n";
 
 /* ---- The longest hold --------------------------------------------------- */
 
-/* A lease that has just ended needs nothing here: LOST follows at once. */
-static void on_max_hold(void *data)
+/* A lease that has just ended needs nothing here: LOST follows at once.  The command is ended for
+ * one reason, the first. */
+static void end_command(struct run *run, const struct early_end *why, const char *state)
 {
-    struct run *run = data;
     int64_t valid = redlock_lease_valid_for(run->lease);
-    if (run->lost || valid == 0)
+    if (!run->running || run->lost || run->overdue || valid == 0)
         return;
     int64_t grace = run_grace_ms(run->session.options, valid);
     run->overdue = true;
     run->lease_end = boot_ms() + valid;
     child_end(&run->child, boot_ms() + grace);
-    report_overdue(run, valid, grace);
-    run_notify_ending(run, "held for the longest time allowed: ending the command");
+    report_early_end(run, why, valid, grace);
+    run_notify_ending(run, state);
+}
+
+static void on_max_hold(void *data)
+{
+    struct run *run = data;
+    char span[DURATION_SIZE], text[100];
+    snprintf(text, sizeof text, "the lease was held for the longest time allowed, %s",
+             duration_show(span, run->session.options->max_hold_ms));
+    end_command(run, &(struct early_end){"max_hold", REDLOCK_E_MAX_HOLD, text},
+                "held for the longest time allowed: ending the command");
+}
+
+static void on_yield(void *data, const redlock_wish *wish)
+{
+    struct run *run = data;
+    char text[120];
+    snprintf(text, sizeof text, "the lock goes to the next one, as %s asked for it", wish->who);
+    end_command(run, &(struct early_end){"yields", REDLOCK_E_CANCELLED, text},
+                "somebody asked for the lock: ending the command");
 }
 
 /* 0 or an errno. */
@@ -160,6 +181,7 @@ static void on_all_ended(struct child *child, void *data)
     struct run *run = data;
     run->running = false;
     stop_max_hold(run);
+    wanted_stop(&run->wanted);
     ev_prepare_stop(run->session.loop, &run->lease_watcher);
     if (child->acted && !run->lost && !run->overdue)
         run->lease_end = child->lease_end;
@@ -280,11 +302,14 @@ static bool begin_once(struct run *run)
 
 static void on_acquired(struct run *run, const redlock_event *event)
 {
+    wishing_stop(&run->wishing);
     run->keep_until = boot_ms() + run->session.options->at_least_ms;
     report_if_verbose(run, event);
     if (!(once_is_asked_for(&run->session) ? begin_once(run) : start_command(run)))
         return;
     follow_takes(&run->follow, run->lease);
+    run->wanted.environment = run->environment.list;
+    wanted_start(&run->wanted, run->lease);
     run_notify_holding(run, event);
 }
 
@@ -303,6 +328,7 @@ static bool asks_elsewhere(struct run *run, const redlock_event *event)
 
 static void on_not_acquired(struct run *run, const redlock_event *event)
 {
+    wishing_stop(&run->wishing);
     if (asks_elsewhere(run, event))
         return;
     run_notify_ending(run, event->text);
@@ -463,6 +489,7 @@ static void stand(struct run *run)
     else {
         run_notify_asking(run);
         waiting_start(&run->waiting, &run->session, run->lease);
+        wishing_start(&run->wishing, &run->session);
         follow_takes(&run->follow, run->lease);
     }
 }
@@ -523,6 +550,7 @@ int perform_run(const struct options *options)
     if (notify_is_wanted(&run.notify))
         run.waiting.seen = run_notify_waiting;
     run.waiting.data = &run;
+    run.wanted = (struct wanted){.session = &run.session, .yield = on_yield, .data = &run};
     metrics_start(&run.metrics, &run.session);
     follow_start(&run.follow, &run.session);
     int status = session_run(&run.session);

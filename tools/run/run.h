@@ -14,10 +14,14 @@
 #include "run_environment.h"
 #include "session.h"
 #include "waiting.h"
+#include "wanted.h"
+#include "wishing.h"
 
 struct run {
     struct session session;
     struct waiting waiting;
+    struct wishing wishing;
+    struct wanted wanted;
     struct follow follow;
     int64_t asked_at; /* boot_ms(), for the first time */
     struct notify notify;
@@ -33,7 +37,7 @@ struct run {
     bool running;   /* the command */
     int stopped_by; /* the signal that came during the wait */
     bool lost;
-    bool overdue;      /* held for --max-hold */
+    bool overdue;      /* held for --max-hold, or given to one who asked */
     bool ending;       /* a signal asked for the end of the command */
     bool taken;        /* the lease was found gone; when it went is unknown */
     int64_t lease_end; /* on boot_ms(), once lost, overdue or ended by the guardian */

@@ -144,26 +144,21 @@ void report_lost(const struct run *run, const redlock_event *event, int64_t grac
     text_free(&line);
 }
 
-void report_overdue(const struct run *run, int64_t valid_ms, int64_t grace)
+void report_early_end(const struct run *run, const struct early_end *why, int64_t valid_ms,
+                      int64_t grace)
 {
     struct text line = {0};
-    char span[DURATION_SIZE];
-    text_format(&line, "the lease was held for the longest time allowed, %s",
-                duration_show(span, run->session.options->max_hold_ms));
     if (run->session.options->json) {
-        struct text document = {0};
-        struct json json = begin_line(&document, "max_hold");
-        json_string(&json, "code", redlock_code_name(REDLOCK_E_MAX_HOLD));
-        json_string(&json, "text", line.bytes);
+        struct json json = begin_line(&line, why->event);
+        json_string(&json, "code", redlock_code_name(why->code));
+        json_string(&json, "text", why->text);
         json_number(&json, "valid_ms", valid_ms);
         end_line(&json);
-    } else {
-        struct text told = {0};
-        text_format(&told, "redlock: %s\n", line.bytes);
-        tell_ending(&told, run, valid_ms, grace);
-        say_text(&told);
-        text_free(&told);
+        return;
     }
+    text_format(&line, "redlock: %s\n", why->text);
+    tell_ending(&line, run, valid_ms, grace);
+    say_text(&line);
     text_free(&line);
 }
 

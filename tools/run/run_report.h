@@ -12,8 +12,16 @@ void report_if_verbose(const struct run *run, const redlock_event *event);
 /* The lease was lost; SIGKILL comes after `grace` ms. */
 void report_lost(const struct run *run, const redlock_event *event, int64_t grace);
 
-/* --max-hold is over, with a lease that is valid for `valid_ms` more. */
-void report_overdue(const struct run *run, int64_t valid_ms, int64_t grace);
+/* Why a command is ended that has its lease. */
+struct early_end {
+    const char *event; /* for programs */
+    redlock_code code;
+    const char *text;
+};
+
+/* The lease is valid for `valid_ms` more. */
+void report_early_end(const struct run *run, const struct early_end *why, int64_t valid_ms,
+                      int64_t grace);
 
 /* The command has ended. */
 void report_end(const struct run *run);

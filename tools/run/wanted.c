@@ -1,0 +1,112 @@
+#include "wanted.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "say.h"
+#include "spawn.h"
+
+#define OURS 3 /* variables that tell of the wish */
+
+/* A second wish may come while the command of the first one runs. */
+static pid_t start_command(const char *command, char **environment)
+{
+    static const struct terminal none = {.fd = -1};
+    static const struct cgroup nowhere = {.folder = -1};
+    char *shell[] = {"/bin/sh", "-c", (char *)command, NULL};
+    struct spawn how = {.command = shell,
+                        .environment = environment,
+                        .terminal = &none,
+                        .cgroup = &nowhere,
+                        .exec_pipe = -1};
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    pid_t pid = spawn(&how);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
+/* NULL: there is no memory. */
+static char **environment_with(char **environment, struct text ours[OURS])
+{
+    size_t count = 0;
+    while (environment[count])
+        count++;
+    char **list = calloc(count + OURS + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = environment[i];
+    for (size_t i = 0; list && i < OURS; i++)
+        list[count + i] = ours[i].bytes;
+    return list;
+}
+
+static void run_command(const struct wanted *wanted, const redlock_wish *wish)
+{
+    struct text ours[OURS] = {0};
+    text_format(&ours[0], "REDLOCK_WANTED_BY=%s", wish->who);
+    text_format(&ours[1], "REDLOCK_WANTED_TEXT=%s", wish->text);
+    text_format(&ours[2], "REDLOCK_WANTED_WAITING=%u", wish->waiting);
+    char **environment = environment_with(wanted->environment, ours);
+    errno = ENOMEM;
+    if (!environment || start_command(wanted->session->options->on_wanted, environment) < 0)
+        say("the command of --on-wanted could not be run: %s", strerror(errno));
+    free(environment);
+    for (size_t i = 0; i < OURS; i++)
+        text_free(&ours[i]);
+}
+
+static void tell_json(const redlock_wish *wish)
+{
+    struct text line = {0};
+    struct json json = {.out = &line};
+    json_open(&json, NULL, '{');
+    json_word(&json, "event", "wanted");
+    json_string(&json, "who", wish->who);
+    json_string(&json, "text", wish->text);
+    json_number(&json, "waiting", wish->waiting);
+    json_end(&json);
+    say_text(&line);
+    text_free(&line);
+}
+
+static void tell(const struct wanted *wanted, const redlock_wish *wish)
+{
+    const struct options *options = wanted->session->options;
+    if (options->json)
+        tell_json(wish);
+    else if (!options->quiet)
+        say_at(REDLOCK_LOG_INFO, "%s asks for the lock (%u waiting)%s%s", wish->who, wish->waiting,
+               wish->text[0] ? ": " : "", wish->text);
+}
+
+static void on_wish(redlock_heeder *heeder, const redlock_wish *wish, void *data)
+{
+    struct wanted *wanted = data;
+    (void)heeder;
+    tell(wanted, wish);
+    if (wanted->session->options->on_wanted)
+        run_command(wanted, wish);
+    if (!wanted->session->options->yields)
+        return;
+    wanted->yield(wanted->data, wish);
+}
+
+void wanted_start(struct wanted *wanted, redlock_lease *lease)
+{
+    const struct options *options = wanted->session->options;
+    if (!options->on_wanted && !options->yields)
+        return;
+    redlock_code code = redlock_heed(lease, &wanted->heeder, on_wish, wanted);
+    if (code != REDLOCK_OK)
+        say("cannot heed wishes: %s", redlock_last_error(wanted->session->client));
+}
+
+void wanted_stop(struct wanted *wanted)
+{
+    redlock_heeder_free(wanted->heeder);
+    wanted->heeder = NULL;
+}
