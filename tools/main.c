@@ -58,11 +58,9 @@ static const char global_help[] =
     "need the same list (see --fleet), --max-ttl and --spare: `man redlock`.\n"
     "Example: redlock --nodes a:6379,b:6379,c:6379 run nightly -- ./report.sh\n"
     "\n"
-    "Exit status: 0 done, 1 nobody leads (`leader`), lists differ (`masters`), or you\n"
-    "said no (`break`), 64 usage, 69 no quorum of masters, 70 internal error, 74 no\n"
-    "stdout, 75 somebody else has it (`barrier`: not passed, `latch`: not open), 76\n"
-    "it was lost, 78 wrong masters or settings, 79 no record (`once`), 128+N signal\n"
-    "N; `run`: its command's.\n";
+    "Exit status: 0 done, 1 the answer is no, 64 usage, 69 no quorum of masters, 70\n"
+    "internal error, 74 no stdout, 75 somebody else has it, 76 it was lost, 78 wrong\n"
+    "masters or settings, 79 not recorded, 128+N signal N; `run`: its command's.\n";
 
 static const struct command commands[] = {
     {"run", FOR_RUN, perform_run, run_help},
