@@ -21,7 +21,7 @@ TOKEN = "A" * 22 + ":nobody"
 ONCE = ["--key", "key", "--life", "1h"]
 LINES = {"run": ["name", "--", "true"], "once": [*ONCE, "name", "--", "true"],
          "lock": ["name"], "extend": ["--token", TOKEN, "name"],
-         "unlock": ["--token", TOKEN, "name"], "status": ["name"], "list": [],
+         "unlock": ["--token", TOKEN, "name"], "status": ["name"], "list": [], "ask": ["name"],
          "break": ["--yes", "--holder", TOKEN, "name"], "nodes": [], "masters": [],
          "elect": ["--wait", "0", "name", "--", "true"], "leader": ["name"],
          "barrier": ["--parties", "1", "--wait", "5s", "name"],
@@ -74,7 +74,7 @@ class Statuses(Masters):
         self.assertEqual(TRIED - wanted, set(), "no help names these")
         self.assertEqual(table() ^ wanted, set(), "the table of doc/man/redlock.1.scd differs")
 
-    @tries("0", *without("run", "elect", "extend", "unlock", "break", "leader"))
+    @tries("0", *without("run", "elect", "extend", "unlock", "break", "leader", "ask"))
     def test_done(self, command):
         return self.do(command)
 
@@ -90,6 +90,17 @@ class Statuses(Masters):
         found = []
         until(lambda: found.append(self.do(command)) or found[-1].status != 1, "the leader is announced")
         return found[-1]
+
+    def heeds(self):
+        """A holder that hears of wishes."""
+        holder = self.spawn("run", "--on-wanted", "true", "name", "--", "sh", "-c", "echo; exec cat",
+                            env=self.of(1, 2, 3), stdin=subprocess.PIPE)
+        holder.stdout.readline()
+
+    @tries("0", "ask")
+    def test_holder_hears_it(self, command):
+        self.heeds()
+        return self.do(command)
 
     @tries("1", "leader")
     def test_nobody_leads(self, command):
@@ -139,6 +150,8 @@ class Statuses(Masters):
             lines[command] = ["--yes", "--holder", self.hold(command), command]
         elif command == "list":
             self.hold(command)
+        elif command == "ask":
+            self.heeds()
         with open("/dev/full", "wb") as full:
             return self.do(command, *lines.get(command, LINES[command]), stdout=full)
 
@@ -154,6 +167,11 @@ class Statuses(Masters):
 
     @tries("75", "break")
     def test_another_holder(self, command):
+        self.hold()
+        return self.do(command)
+
+    @tries("75", "ask")
+    def test_holder_does_not_heed(self, command):
         self.hold()
         return self.do(command)
 
@@ -173,7 +191,7 @@ class Statuses(Masters):
     def test_lost(self, command):
         return self.runs(command, "--max-hold", "1s", "name", "--", "sleep", "60")
 
-    @tries("76", "extend", "unlock", "break", "latch")
+    @tries("76", "extend", "unlock", "ask", "break", "latch")
     def test_gone(self, command):
         return self.do(command, *(["count", "name"] if command == "latch" else LINES[command]))
 
@@ -203,7 +221,8 @@ class Statuses(Masters):
     def test_program_that_a_signal_ends(self, command):
         return self.runs(command, "name", "--", "sh", "-c", "kill -TERM $$")
 
-    @tries("128+N", "lock", "status", "list", "break", "masters", "leader", "barrier", "latch")
+    @tries("128+N", "lock", "status", "list", "ask", "break", "masters", "leader", "barrier",
+           "latch")
     def test_signal(self, command):
         """The command waits for a master that says nothing."""
         lines = {"status": ["--watch", "name"], "masters": ["--watch"], "latch": ["wait", "name"]}
