@@ -10,6 +10,7 @@
 #include "lists_in_use.h"
 #include "user.h"
 
+#include <redlock/recipes.h>
 #include <redlock/sync.h>
 
 #define MASTERS     4
@@ -149,6 +150,70 @@ CASE(other_servers_of_one_host)
     AWAIT(&next, !redlock_is_busy(former.client));
     redlock_free(former.client);
     user_close(&next, PATIENCE_MS);
+}
+
+static unsigned told; /* times; the last result of the call */
+static redlock_code result;
+
+static void hear_tally(redlock_latch *latch, const redlock_latch_result *tally, void *data)
+{
+    (void)latch, (void)data;
+    told++;
+    result = tally->code;
+}
+
+/* The masters there would keep nobody out that counts on those here. */
+CASE(a_call_stays_at_other_servers_of_one_host)
+{
+    struct user former, next;
+    redlock_latch *made, *latch;
+    redlock_latch_options options = {.size = sizeof options, .arrivals = 1};
+    begin(&former, ev_loop_new(0), two);
+    AWAIT(&former, former.ready && user_all_up(&former));
+    left = told = 0;
+    assert_code(redlock_latch_create(former.client, &made, "latch", &options, hear_tally, NULL),
+                REDLOCK_OK);
+    AWAIT(&former, told == 1);
+    assert_code(result, REDLOCK_OK);
+    redlock_latch_free(made);
+    options = (redlock_latch_options){.size = sizeof options, .timeout_ms = REDLOCK_FOREVER};
+    assert_code(redlock_latch_await(former.client, &latch, "latch", &options, hear_tally, NULL),
+                REDLOCK_OK);
+    begin(&next, former.loop, others_tls);
+    assert_code(redlock_relist(former.client, next.client, NULL, NULL), REDLOCK_OK);
+    AWAIT(&next, next.ready && strstr(former.log, "leases wait"));
+    assert_int_equal(told, 1);
+    redlock_close(former.client, 0, hear_closed, NULL);
+    AWAIT(&next, left);
+    assert_int_equal(told, 2);
+    assert_code(result, REDLOCK_E_CLOSED);
+    redlock_latch_free(latch);
+    redlock_free(former.client);
+    user_close(&next, PATIENCE_MS);
+}
+
+static void is_refused_at_once(const char *host, const char *database)
+{
+    struct user former, next;
+    char nodes[2 * URI_SIZE];
+    redlock_options options = options_of(two);
+    begin(&former, ev_loop_new(0), two);
+    AWAIT(&former, former.ready && user_all_up(&former));
+    snprintf(nodes, sizeof nodes, "rediss://:one@%s:%d%s,rediss://:one@%s:%d%s", host,
+             cluster.ports[0], database, host, cluster.ports[1], database);
+    options.nodes = nodes;
+    user_begin(&next, former.loop, NULL, &options);
+    assert_code(redlock_relist(former.client, next.client, NULL, NULL), REDLOCK_E_DIFFERS);
+    AWAIT(&next, next.ready);
+    assert_code(redlock_relist(former.client, next.client, NULL, NULL), REDLOCK_E_DIFFERS);
+    user_end(&former, PATIENCE_MS);
+    user_close(&next, PATIENCE_MS);
+}
+
+CASE(another_host_or_database_is_another_master)
+{
+    is_refused_at_once("localhost", "");
+    is_refused_at_once("127.0.0.1", "/1");
 }
 
 /* Once its masters were tried, that is known at once. */
