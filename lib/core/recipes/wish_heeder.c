@@ -14,12 +14,16 @@
 #include "recipes/wish.h"
 
 #define AFTER_ERROR MS(1000)
-#define KNOWN_MOST  8  /* wishes of which masters tell now */
-#define TOLD_MOST   64 /* wishes that the user does not hear of again */
+#define OPEN_MOST   64   /* wishes that too few masters tell, of those that one master told first */
+#define UNTOLD_MOST 1024 /* wishes that the user is about to hear of */
+#define TOLD_MOST   1024 /* wishes that the user does not hear of again */
 
 struct wish {
-    usec id; /* 0: none */
-    uint16_t masters;
+    struct wish *next; /* it came later */
+    usec id;
+    usec until;       /* then the first master to tell it has forgotten that */
+    unsigned first;   /* that master */
+    uint16_t masters; /* (bits) that tell it */
     bool untold;
     unsigned waiting;
     size_t length;
@@ -31,9 +35,10 @@ struct heeder {
     usec since;     /* what was said before is left out */
     uint16_t again; /* masters (bits) whose answer to come may be from before the subscription */
     char token[TOKEN_MAX + 1];
-    struct wish known[KNOWN_MOST];
+    struct wish *known, **last;   /* those of which masters tell now, as they came */
+    char telling[WISH_WORDS_MAX]; /* the words of the one that the user hears */
     usec told[TOLD_MOST];
-    unsigned next_known, next_told;
+    unsigned next_told;
     usec due[]; /* each master is asked again then */
 };
 
@@ -75,24 +80,78 @@ static bool heeder_wants(const struct engine *e, const struct heeder *heeder,
            from - (age > 0 ? age : 0) >= heeder->since;
 }
 
-static struct wish *wish_find(struct heeder *heeder, const struct said *said)
+static struct wish *wish_find(const struct heeder *heeder, const struct said *said)
 {
-    for (unsigned i = 0; i < KNOWN_MOST; i++) {
-        struct wish *wish = &heeder->known[i];
-        if (wish->id == said->term &&
-            slices_are_same((struct slice){wish->words, wish->length}, said->value))
-            return wish;
-    }
-    return NULL;
+    struct wish *wish = heeder->known;
+    while (wish && (wish->id != said->term ||
+                    !slices_are_same((struct slice){wish->words, wish->length}, said->value)))
+        wish = wish->next;
+    return wish;
 }
 
-/* In the place of the one that came first. */
-static struct wish *wish_new(struct heeder *heeder, const struct said *said)
+static void wish_drop(struct engine *e, struct heeder *heeder, struct wish **at)
 {
-    struct wish *wish = &heeder->known[heeder->next_known];
-    heeder->next_known = (heeder->next_known + 1) % KNOWN_MOST;
-    *wish = (struct wish){.id = said->term, .length = said->value.length};
+    struct wish *wish = *at;
+    *at = wish->next;
+    if (heeder->last == &wish->next)
+        heeder->last = at;
+    e->memory.give(e->memory.pool, wish, sizeof *wish);
+}
+
+/* A vote of long ago must not meet one of now. */
+static void heeder_drop_expired(struct engine *e, struct heeder *heeder)
+{
+    struct wish **at = &heeder->known;
+    while (*at)
+        if (!(*at)->untold && (*at)->until <= e->now)
+            wish_drop(e, heeder, at);
+        else
+            at = &(*at)->next;
+}
+
+/* A master that tells of many, perhaps as it is wrong, takes only the place of its own: if it can,
+ * of one that no other master tells. */
+static void heeder_make_room(struct engine *e, struct heeder *heeder, unsigned master)
+{
+    struct wish **oldest = NULL, **alone = NULL;
+    unsigned open = 0;
+    for (struct wish **at = &heeder->known; *at; at = &(*at)->next) {
+        if ((*at)->untold || (*at)->first != master)
+            continue;
+        open++;
+        if (!oldest)
+            oldest = at;
+        if (!alone && (*at)->masters == 1U << master)
+            alone = at;
+    }
+    if (open == OPEN_MOST)
+        wish_drop(e, heeder, alone ? alone : oldest);
+}
+
+static bool heeder_has_room(const struct heeder *heeder)
+{
+    unsigned untold = 0;
+    for (const struct wish *wish = heeder->known; wish; wish = wish->next)
+        untold += wish->untold;
+    return untold < UNTOLD_MOST;
+}
+
+/* NULL: there is no room. */
+static struct wish *wish_new(struct engine *e, struct heeder *heeder, unsigned master,
+                             const struct said *said)
+{
+    heeder_make_room(e, heeder, master);
+    struct wish *wish =
+        heeder_has_room(heeder) ? e->memory.take(e->memory.pool, sizeof *wish) : NULL;
+    if (!wish)
+        return NULL;
+    *wish = (struct wish){.id = said->term,
+                          .until = e->now + MS(WISH_LIFE),
+                          .first = master,
+                          .length = said->value.length};
     memcpy(wish->words, said->value.bytes, said->value.length);
+    *heeder->last = wish;
+    heeder->last = &wish->next;
     return wish;
 }
 
@@ -101,13 +160,16 @@ static void heeder_take(struct engine *e, struct heeder *heeder, unsigned master
 {
     if (!heeder_wants(e, heeder, said, from))
         return;
+    heeder_drop_expired(e, heeder);
     struct wish *wish = wish_find(heeder, said);
     if (!wish)
-        wish = wish_new(heeder, said);
+        wish = wish_new(e, heeder, master, said);
+    if (!wish)
+        return;
     wish->masters |= (uint16_t)(1U << master);
     unsigned waiting = (unsigned)(said->number - 1 < 1000000 ? said->number - 1 : 1000000);
     wish->waiting = waiting > wish->waiting ? waiting : wish->waiting;
-    if ((unsigned)__builtin_popcount(wish->masters) <= e->config.spare)
+    if (wish->untold || (unsigned)__builtin_popcount(wish->masters) <= e->config.spare)
         return;
     wish->untold = true;
     task_tell_news(e, &heeder->task);
@@ -125,7 +187,9 @@ static void heeder_ask(struct engine *e, struct task *task, unsigned master, int
 
 static void heeder_begin(struct engine *e, struct task *task)
 {
-    heeder_of(task)->since = e->now;
+    struct heeder *heeder = heeder_of(task);
+    heeder->since = e->now;
+    heeder->last = &heeder->known;
 }
 
 static void heeder_work(struct engine *e, struct task *task)
@@ -187,29 +251,30 @@ static void heeder_drop(struct engine *e, struct task *task)
 
 static bool heeder_tell(struct engine *e, struct task *task, struct task_news *news)
 {
-    (void)e;
     struct heeder *heeder = heeder_of(task);
-    unsigned i = 0;
-    while (i < KNOWN_MOST && !heeder->known[i].untold)
-        i++;
-    if (i == KNOWN_MOST)
+    struct wish **at = &heeder->known;
+    while (*at && !(*at)->untold)
+        at = &(*at)->next;
+    if (!*at)
         return false;
-    struct wish *wish = &heeder->known[i];
-    const char *space = memchr(wish->words, ' ', wish->length);
-    size_t who = (size_t)(space - wish->words);
-    wish->untold = false;
-    heeder->told[heeder->next_told] = wish->id;
+    struct wish wish = **at;
+    wish_drop(e, heeder, at);
+    memcpy(heeder->telling, wish.words, wish.length);
+    const char *space = memchr(heeder->telling, ' ', wish.length);
+    size_t who = (size_t)(space - heeder->telling);
+    heeder->told[heeder->next_told] = wish.id;
     heeder->next_told = (heeder->next_told + 1) % TOLD_MOST;
-    news->heeder = (struct heeder_news){.who = {wish->words, who},
-                                        .text = {space + 1, wish->length - who - 1},
-                                        .waiting = wish->waiting};
-    wish->id = 0;
+    news->heeder = (struct heeder_news){.who = {heeder->telling, who},
+                                        .text = {space + 1, wish.length - who - 1},
+                                        .waiting = wish.waiting};
     return true;
 }
 
 static void heeder_free(struct engine *e, struct task *task)
 {
-    (void)e, (void)task;
+    struct heeder *heeder = heeder_of(task);
+    while (heeder->known)
+        wish_drop(e, heeder, &heeder->known);
 }
 
 /* Its lease goes on with the other engine, and its user has heard what the former one told. */
