@@ -52,12 +52,13 @@ static unsigned asker_count_held(const struct engine *e, const struct asker *ask
     return count;
 }
 
+/* None if those that say so may all be wrong: the holder would not believe them either. */
 static unsigned asker_count_heeding(const struct engine *e, const struct asker *asker)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
         count += asker->at[i].heard;
-    return count;
+    return count > e->config.spare ? count : 0;
 }
 
 /* A master that abstains may have forgotten the holder. */
@@ -96,7 +97,7 @@ static enum ask_end asker_end(const struct engine *e, const struct asker *asker)
     if (asker->again)
         return ASK_PENDING;
     if (asker_count_absent(e, asker) >= e->quorum && (is_over || !asker_awaits_any(e, asker)))
-        return asker_count_heeding(e, asker) > e->config.spare ? ASK_TOLD : ASK_FREE;
+        return asker_count_heeding(e, asker) ? ASK_TOLD : ASK_FREE;
     return is_over || e->misconfigured ? ASK_UNKNOWN : ASK_PENDING;
 }
 
