@@ -76,4 +76,43 @@ SCENE(test_a_heeder_and_an_asker_go_over, .masters = MASTERS)
     relisted_end();
 }
 
+/* Masters of the next list that keep a wish for "free". */
+static unsigned keepers(const char *command)
+{
+    unsigned count = 0;
+    for (unsigned i = 1; i < MASTERS; i++) {
+        redisReply *reply =
+            cluster_ask(&scene.cluster, i, "%s redlock:leader:redlock:wish:free", command);
+        assert_non_null(reply);
+        count += reply->integer != 0;
+        freeReplyObject(reply);
+    }
+    return count;
+}
+
+/* Its asker came over from the former client, and asks on while the next one holds the name.
+ * rule: H7 */
+SCENE(test_a_wish_of_the_former_client_is_our_own, .masters = MASTERS)
+{
+    struct take take;
+    struct heard heard;
+    unsigned told, told_other;
+    relisted_begin();
+    redlock_asker *asker = ask(&former, "free", "ours", &told);
+    relisted_ask();
+    relisted_leave();
+    redlock_heeder *heeder = hold_and_heed(&take, &next, "free", &heard);
+    AWAIT(&next, told);
+    keepers("DEL");
+    AWAIT_MS(&next, keepers("EXISTS") == MASTERS - 1, 20000);
+    redlock_asker *asks = ask(&other, "free", "theirs", &told_other);
+    AWAIT(&next, heard.times);
+    assert_string_equal(heard.text, "theirs");
+    redlock_asker_free(asker);
+    redlock_asker_free(asks);
+    redlock_heeder_free(heeder);
+    assert_code(take_release(&take), REDLOCK_OK);
+    relisted_end();
+}
+
 PROGRAM(.masters = 0)

@@ -16,7 +16,8 @@ struct further_place;
 struct round;
 struct task;
 
-#define CLAIM_BUCKETS 64
+#define CLAIM_BUCKETS  64
+#define FORMER_WISHERS 4
 
 /* The engine's list that a lease is in; see lists.h. */
 enum lease_place { PLACE_NONE, PLACE_IDLE, PLACE_BUSY, PLACE_THROTTLED, PLACE_HELD };
@@ -86,6 +87,7 @@ struct engine {
     struct index tasks_by_number, tasks_by_name; /* by name: those that have not ended */
     uint32_t last_task;                          /* the number that was given last */
     uint32_t wisher, wishes;                     /* of our wishes; see recipes/wish.h */
+    uint32_t former_wishers[FORMER_WISHERS];     /* of those of clients whose askers we have */
     struct attempt *free_attempts;
     struct round *free_rounds;
     unsigned spare_attempts, spare_rounds; /* the numbers of those */

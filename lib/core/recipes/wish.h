@@ -19,7 +19,11 @@
 
 static inline bool wish_is_ours(const struct engine *e, usec id)
 {
-    return e->wisher && id >> WISH_COUNT_BITS == e->wisher;
+    uint32_t client = (uint32_t)(id >> WISH_COUNT_BITS);
+    bool is_ours = client == e->wisher;
+    for (unsigned i = 0; i < FORMER_WISHERS; i++)
+        is_ours |= client == e->former_wishers[i];
+    return is_ours && client;
 }
 
 #endif

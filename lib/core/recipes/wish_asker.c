@@ -253,11 +253,21 @@ static void asker_free(struct engine *e, struct task *task)
     (void)e, (void)task;
 }
 
+/* The wishes of the former client are ours from now on. */
+static void asker_take_over(struct engine *e, usec id)
+{
+    if (wish_is_ours(e, id))
+        return;
+    memmove(e->former_wishers + 1, e->former_wishers,
+            sizeof e->former_wishers - sizeof *e->former_wishers);
+    e->former_wishers[0] = (uint32_t)(id >> WISH_COUNT_BITS);
+}
+
 static bool asker_inherit(struct engine *e, struct task *task, const struct task *former)
 {
-    (void)e;
     struct asker *asker = asker_of(task);
     const struct asker *was = (const struct asker *)(const void *)former;
+    asker_take_over(e, was->id);
     asker->id = was->id;
     asker->wait = was->wait;
     asker->again = was->again;
