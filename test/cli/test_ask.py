@@ -1,7 +1,9 @@
 """`redlock ask`, and what holders and waiters do with wishes."""
 
+import os
 import signal
 import statistics
+import subprocess
 import time
 
 from harness import ClusterCase, FreshCase, until
@@ -107,6 +109,35 @@ class Ask(AskCase, ClusterCase):
         until(lambda: len(self.wanted()) > 2, "the last wish is told")
         told = [line.rsplit("|", 1)[0] for line in self.wanted()]
         self.assertEqual(told, ["third|soon", "third|soon", "a|stop"])
+
+    def test_its_command_reads_nothing(self):
+        """The command under the lock has what comes in."""
+        self.heeding_holder("--on-wanted", "cat > $D/wanted; echo end >> $D/wanted", stdin=subprocess.PIPE)
+        self.ask()
+        until(lambda: self.wanted() == ["end"], "it reads the end")
+
+    def test_its_command_is_killed_at_the_end(self):
+        holder = self.heeding_holder("--on-wanted", "sleep 60 & echo $! > $D/wanted; wait",
+                                     script="echo > $D/began; while ! [ -s $D/wanted ]; do sleep 0.02; done")
+        self.ask()
+        self.finish(holder, DONE)
+        self.gone([self.pid("wanted")])
+
+    def test_few_of_its_commands_run_at_once(self):
+        holder = self.heeding_holder("--on-wanted", "echo $$ >> $D/wanted; exec sleep 60")
+        for i in range(12):
+            self.ask("--text", str(i))
+        until(lambda: len(self.wanted()) == 8, "eight run")
+        os.kill(int(self.wanted()[0]), signal.SIGKILL)
+        until(lambda: self.ask() and len(self.wanted()) == 9, "the place of one that ended is free")
+        self.terminate(holder)
+        self.assertEqual(len(self.wanted()), 9)
+
+    def test_a_wish_is_for_its_command_alone(self):
+        began = self.tmp / "began"
+        self.redlock("run", self.name, "--", "sh", "-c", f"env > {began}",
+                     env=self.env(REDLOCK_WANTED_BY="x", REDLOCK_WANTED_TEXT="x", REDLOCK_WANTED_WAITING="1"))
+        self.assertNotIn("WANTED", began.read_text())
 
     def test_nobody_holds_it(self):
         self.assertEqual(self.ask(status=LOST).out, "nobody holds it\n")

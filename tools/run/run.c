@@ -553,6 +553,7 @@ int perform_run(const struct options *options)
     metrics_start(&run.metrics, &run.session);
     follow_start(&run.follow, &run.session);
     int status = session_run(&run.session);
+    wanted_end(&run.wanted);
     notify_close(&run.notify);
     environment_free(&run.environment);
     run_release_free(&run.release);

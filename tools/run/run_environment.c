@@ -18,9 +18,10 @@ static bool is_named(const char *variable, const char *name)
  * our word, or warn of it. */
 static bool is_ours(const char *variable)
 {
-    static const char *const ours[] = {"NOTIFY_SOCKET", "REDLOCK_NAME",   "REDLOCK_NAMES",
-                                       "REDLOCK_TOKEN", "REDLOCK_FENCE",  "REDLOCK_SLOT",
-                                       "REDLOCK_TERM",  "REDLOCK_CONFIG", "REDLOCK_NODES_FILE"};
+    static const char *const ours[] = {
+        "NOTIFY_SOCKET",      "REDLOCK_NAME",      "REDLOCK_NAMES",       "REDLOCK_TOKEN",
+        "REDLOCK_FENCE",      "REDLOCK_SLOT",      "REDLOCK_TERM",        "REDLOCK_CONFIG",
+        "REDLOCK_NODES_FILE", "REDLOCK_WANTED_BY", "REDLOCK_WANTED_TEXT", "REDLOCK_WANTED_WAITING"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (is_named(variable, ours[i]))
             return true;

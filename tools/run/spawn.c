@@ -1,6 +1,7 @@
 #include "spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -23,6 +24,12 @@ void spawn_restore_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static void read_nothing(void)
+{
+    close(STDIN_FILENO);
+    (void)!open("/dev/null", O_RDONLY); /* the lowest descriptor: 0 */
+}
+
 /* Signals are blocked until spawn_restore_signals(): our handlers never run here, and
  * tcsetpgrp() from what may be the background does not stop us. */
 static void become_command(const struct spawn *how, pid_t parent)
@@ -33,6 +40,8 @@ static void become_command(const struct spawn *how, pid_t parent)
         _exit(EXIT_INTERNAL);
     if (how->terminal->eager)
         tcsetpgrp(how->terminal->fd, getpid());
+    if (how->reads_nothing)
+        read_nothing();
     spawn_restore_signals();
     execvpe(how->command[0], how->command, how->environment);
     int error = errno;

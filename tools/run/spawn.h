@@ -4,6 +4,7 @@
 #ifndef REDLOCK_TOOLS_SPAWN_H
 #define REDLOCK_TOOLS_SPAWN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "cgroup.h"
@@ -13,7 +14,8 @@ struct spawn {
     char **command, **environment;
     const struct terminal *terminal;
     const struct cgroup *cgroup;
-    int exec_pipe; /* gets the errno if the command cannot be executed; close-on-exec */
+    int exec_pipe;      /* gets the errno if the command cannot be executed; close-on-exec */
+    bool reads_nothing; /* its stdin is empty */
 };
 
 /* Called with all signals blocked.  Returns its pid, which is its group's as well, or -1 with

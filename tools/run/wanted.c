@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "json.h"
 #include "say.h"
@@ -11,7 +12,6 @@
 
 #define OURS 3 /* variables that tell of the wish */
 
-/* A second wish may come while the command of the first one runs. */
 static pid_t start_command(const char *command, char **environment)
 {
     static const struct terminal none = {.fd = -1};
@@ -21,7 +21,8 @@ static pid_t start_command(const char *command, char **environment)
                         .environment = environment,
                         .terminal = &none,
                         .cgroup = &nowhere,
-                        .exec_pipe = -1};
+                        .exec_pipe = -1,
+                        .reads_nothing = true};
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
@@ -44,7 +45,31 @@ static char **environment_with(char **environment, struct text ours[OURS])
     return list;
 }
 
-static void run_command(const struct wanted *wanted, const redlock_wish *wish)
+/* A second wish may come while the command of the first one runs.  NULL: too many run. */
+static ev_child *free_command(struct wanted *wanted)
+{
+    for (unsigned i = 0; i < WANTED_COMMANDS; i++)
+        if (wanted->commands[i].pid == 0)
+            return &wanted->commands[i];
+    return NULL;
+}
+
+static void on_command(struct ev_loop *loop, ev_child *command, int events)
+{
+    (void)events;
+    if (WIFSTOPPED(command->rstatus) || WIFCONTINUED(command->rstatus))
+        return;
+    ev_child_stop(loop, command);
+    command->pid = 0;
+}
+
+static void watch_command(struct wanted *wanted, ev_child *command, pid_t pid)
+{
+    ev_child_init(command, on_command, pid, 0);
+    ev_child_start(wanted->session->loop, command);
+}
+
+static void run_command(struct wanted *wanted, ev_child *command, const redlock_wish *wish)
 {
     struct text ours[OURS] = {0};
     text_format(&ours[0], "REDLOCK_WANTED_BY=%s", wish->who);
@@ -52,11 +77,23 @@ static void run_command(const struct wanted *wanted, const redlock_wish *wish)
     text_format(&ours[2], "REDLOCK_WANTED_WAITING=%u", wish->waiting);
     char **environment = environment_with(wanted->environment, ours);
     errno = ENOMEM;
-    if (!environment || start_command(wanted->session->options->on_wanted, environment) < 0)
+    pid_t pid = environment ? start_command(wanted->session->options->on_wanted, environment) : -1;
+    if (pid > 0)
+        watch_command(wanted, command, pid);
+    else
         say("the command of --on-wanted could not be run: %s", strerror(errno));
     free(environment);
     for (size_t i = 0; i < OURS; i++)
         text_free(&ours[i]);
+}
+
+static void run_if_few_run(struct wanted *wanted, const redlock_wish *wish)
+{
+    ev_child *command = free_command(wanted);
+    if (command)
+        run_command(wanted, command, wish);
+    else
+        say("%d commands of --on-wanted still run: this wish starts none", WANTED_COMMANDS);
 }
 
 static void tell_json(const redlock_wish *wish)
@@ -89,7 +126,7 @@ static void on_wish(redlock_heeder *heeder, const redlock_wish *wish, void *data
     (void)heeder;
     tell(wanted, wish);
     if (wanted->session->options->on_wanted)
-        run_command(wanted, wish);
+        run_if_few_run(wanted, wish);
     if (!wanted->session->options->yields)
         return;
     wanted->yield(wanted->data, wish);
@@ -109,4 +146,11 @@ void wanted_stop(struct wanted *wanted)
 {
     redlock_heeder_free(wanted->heeder);
     wanted->heeder = NULL;
+}
+
+void wanted_end(struct wanted *wanted)
+{
+    for (unsigned i = 0; i < WANTED_COMMANDS; i++)
+        if (wanted->commands[i].pid > 0)
+            kill(-wanted->commands[i].pid, SIGKILL);
 }

@@ -5,8 +5,12 @@
 #ifndef REDLOCK_TOOLS_WANTED_H
 #define REDLOCK_TOOLS_WANTED_H
 
+#include <ev.h>
+
 #include "redlock/recipes.h"
 #include "session.h"
+
+#define WANTED_COMMANDS 8 /* that run at once */
 
 struct wanted {
     struct session *session;
@@ -14,10 +18,13 @@ struct wanted {
     char **environment;                                  /* of the command of --on-wanted */
     void (*yield)(void *data, const redlock_wish *wish); /* called at the first wish; or NULL */
     void *data;
+    ev_child commands[WANTED_COMMANDS]; /* those of --on-wanted that run; pid 0: none */
 };
 
 /* The lease is held from now on. */
 void wanted_start(struct wanted *wanted, redlock_lease *lease);
 void wanted_stop(struct wanted *wanted);
+/* The process is about to end: its commands of --on-wanted end, too. */
+void wanted_end(struct wanted *wanted);
 
 #endif
