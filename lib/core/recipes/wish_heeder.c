@@ -169,7 +169,7 @@ static void heeder_take(struct engine *e, struct heeder *heeder, unsigned master
     wish->masters |= (uint16_t)(1U << master);
     unsigned waiting = (unsigned)(said->number - 1 < 1000000 ? said->number - 1 : 1000000);
     wish->waiting = waiting > wish->waiting ? waiting : wish->waiting;
-    if (wish->untold || (unsigned)__builtin_popcount(wish->masters) <= e->config.spare)
+    if ((unsigned)__builtin_popcount(wish->masters) <= e->config.spare)
         return;
     wish->untold = true;
     task_tell_news(e, &heeder->task);
