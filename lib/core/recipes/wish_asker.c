@@ -20,7 +20,7 @@ struct asked_at {
     usec due;      /* it is asked again then */
     usec answered; /* send time of the last request that was answered, well or not; 0: none */
     bool held, absent;
-    bool heard; /* it has told a holder that heeds */
+    bool heard; /* that holder heeds */
     unsigned waiting;
     char holder[TOKEN_MAX + 1]; /* that it named last, as much as fits; "": none */
 };
@@ -52,12 +52,30 @@ static unsigned asker_count_held(const struct engine *e, const struct asker *ask
     return count;
 }
 
-/* None if those that say so may all be wrong: the holder would not believe them either. */
+/* The holder that more masters name than any other. */
+static const char *asker_holder(const struct engine *e, const struct asker *asker, unsigned *on)
+{
+    const char *best = "";
+    *on = 0;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        unsigned same = 0;
+        for (unsigned j = 0; asker->at[i].holder[0] && j < e->config.masters; j++)
+            same += strcmp(asker->at[i].holder, asker->at[j].holder) == 0;
+        if (same > *on) {
+            *on = same;
+            best = asker->at[i].holder;
+        }
+    }
+    return best;
+}
+
+/* This holder.  None if those that say so may all be wrong: it would not believe them either. */
 static unsigned asker_count_heeding(const struct engine *e, const struct asker *asker)
 {
-    unsigned count = 0;
+    unsigned count = 0, on;
+    const char *holder = asker_holder(e, asker, &on);
     for (unsigned i = 0; i < e->config.masters; i++)
-        count += asker->at[i].heard;
+        count += asker->at[i].heard && strcmp(asker->at[i].holder, holder) == 0;
     return count > e->config.spare ? count : 0;
 }
 
@@ -176,7 +194,7 @@ static void asker_take(struct asked_at *at, const struct reply *reply)
     if (!at->held)
         return;
     at->waiting = heed->waiting;
-    at->heard |= heed->heeding > 0;
+    at->heard = heed->heeding > 0;
     snprintf(at->holder, sizeof at->holder, "%.*s", (int)heed->value.length, heed->value.bytes);
 }
 
@@ -212,23 +230,6 @@ static void asker_leave(struct engine *e, struct task *task, enum cause cause)
     asker->end = ASK_UNKNOWN;
     asker->cause = cause;
     task_conclude(e, task);
-}
-
-/* The holder that more masters name than any other. */
-static const char *asker_holder(const struct engine *e, const struct asker *asker, unsigned *on)
-{
-    const char *best = "";
-    *on = 0;
-    for (unsigned i = 0; i < e->config.masters; i++) {
-        unsigned same = 0;
-        for (unsigned j = 0; asker->at[i].holder[0] && j < e->config.masters; j++)
-            same += strcmp(asker->at[i].holder, asker->at[j].holder) == 0;
-        if (same > *on) {
-            *on = same;
-            best = asker->at[i].holder;
-        }
-    }
-    return best;
 }
 
 static bool asker_tell(struct engine *e, struct task *task, struct task_news *news)
