@@ -139,6 +139,14 @@ class Ask(AskCase, ClusterCase):
                      env=self.env(REDLOCK_WANTED_BY="x", REDLOCK_WANTED_TEXT="x", REDLOCK_WANTED_WAITING="1"))
         self.assertNotIn("WANTED", began.read_text())
 
+    def test_how_many_wait(self):
+        self.holder()
+        for _ in range(2):
+            self.spawn("run", "--wait", "1m", self.name, "--", "true")
+        until(lambda: min(self.waiters()) == 2, "two wait")
+        told = self.ask(status=CONTENDED)
+        self.assertEqual(told.out, "held by holder, which does not heed wishes; 2 waiting\n")
+
     def test_nobody_holds_it(self):
         self.assertEqual(self.ask(status=LOST).out, "nobody holds it\n")
 
