@@ -35,6 +35,7 @@ struct redlock_once {
     unsigned tries; /* to make the latch */
     int64_t life_ms;
     char id[REDLOCK_LATCH_ID_SIZE], note[REDLOCK_LATCH_ID_SIZE];
+    bool undecided; /* an arrival of an earlier try may count */
     bool telling, freed;
     char name[]; /* of the latch */
 };
@@ -52,13 +53,12 @@ static void tell_once(redlock_once *once, const redlock_latch_result *record)
         free(once);
 }
 
-/* A failure, with what else is known. */
-static void tell_code(redlock_once *once, const redlock_latch_result *tally, redlock_code code,
-                      bool undecided)
+/* The code, with what else is known. */
+static void tell_code(redlock_once *once, const redlock_latch_result *tally, redlock_code code)
 {
     redlock_latch_result record = *tally;
     record.code = code;
-    record.undecided = undecided;
+    record.undecided = code && once->undecided;
     tell_once(once, &record);
 }
 
@@ -71,10 +71,12 @@ static redlock *client_of_once(redlock_once *once)
     return once->client;
 }
 
-/* The lease went on with another list, and its former client is closed. */
+/* The lease went on with another list.  Its former client is closed, or has asked masters that the
+ * next holder may not ask. */
 static bool is_left_behind(const redlock_once *once, redlock_code code)
 {
-    return code == REDLOCK_E_CLOSED && client_of_lease(once->lease) != once->client;
+    bool is_elsewhere = code == REDLOCK_E_CLOSED || code == REDLOCK_OK;
+    return is_elsewhere && client_of_lease(once->lease) != once->client;
 }
 
 static bool once_is_held(const redlock_once *once)
@@ -117,7 +119,7 @@ static void on_counted(redlock_latch *latch, const redlock_latch_result *tally, 
         if (!code)
             return;
     }
-    tell_code(once, &told, is_of_others(&told) ? REDLOCK_E_HELD : code, false);
+    tell_code(once, &told, is_of_others(&told) ? REDLOCK_E_HELD : code);
 }
 
 /* ---- recording ---------------------------------------------------------------------- */
@@ -128,25 +130,25 @@ static bool try_to_make_again(redlock_once *once)
     return once_is_held(once) && once->tries < TRIES_MOST && ask_to_make(once) == REDLOCK_OK;
 }
 
-/* Nobody else may have begun before a quorum had the record. */
-static void tell_arrived(redlock_once *once, const redlock_latch_result *tally)
+/* Nobody else may have begun before a quorum had the record, and the next one must find it. */
+static redlock_code code_of_arrival(const redlock_once *once, redlock_code code)
 {
-    tell_code(once, tally, once_is_held(once) ? REDLOCK_OK : REDLOCK_E_EXPIRED, false);
+    if (code == REDLOCK_OK && !once_is_held(once))
+        return REDLOCK_E_EXPIRED;
+    return code == REDLOCK_OK && is_left_behind(once, code) ? REDLOCK_E_CLOSED : code;
 }
 
 static void on_arrived(redlock_latch *latch, const redlock_latch_result *tally, void *data)
 {
     redlock_once *once = data;
     redlock_latch_result told = *tally;
-    bool again = told.code == REDLOCK_E_GONE || is_left_behind(once, told.code);
+    bool is_left = is_left_behind(once, told.code);
+    bool again = told.code == REDLOCK_E_GONE || is_left;
     (void)latch;
     end_latch(once);
-    if (again && try_to_make_again(once))
-        return;
-    if (told.code == REDLOCK_OK)
-        tell_arrived(once, &told);
-    else
-        tell_code(once, &told, told.code, told.undecided);
+    once->undecided |= told.undecided || (is_left && told.code == REDLOCK_OK);
+    if (!again || !try_to_make_again(once))
+        tell_code(once, &told, code_of_arrival(once, told.code));
 }
 
 static redlock_code ask_to_arrive(redlock_once *once)
@@ -175,7 +177,7 @@ static void on_made(redlock_latch *latch, const redlock_latch_result *tally, voi
     if (is_there)
         code = once_is_held(once) ? ask_to_arrive(once) : REDLOCK_E_EXPIRED;
     if (!is_there || code)
-        tell_code(once, &told, code, false);
+        tell_code(once, &told, code);
 }
 
 static redlock_code ask_to_make(redlock_once *once)

@@ -481,4 +481,112 @@ SCENE(a_record_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 2000)
     scene_leave(&user);
 }
 
+/* ---- a lease that moves ------------------------------------------------------------------ */
+
+#define ROADS 5
+#define DELAY 500 /* ms, less than a request may take */
+
+static struct user former, next;
+
+/* From 5 masters to the same and a sixth one. */
+static void begin_to_move(struct take *take)
+{
+    char nodes[NODES_SIZE];
+    redlock_options options = scene_options(&scene);
+    options.fleet = "fleet";
+    scene_nodes(&scene, (1U << ROADS) - 1, nodes);
+    user_begin(&next, scene.loop, nodes, &options);
+    *strrchr(nodes, ' ') = '\0'; /* a space is behind each */
+    *strrchr(nodes, ' ') = '\0';
+    user_begin(&former, scene.loop, nodes, &options);
+    AWAIT(&former, former.ready && user_all_up(&former));
+    AWAIT(&next, next.ready && user_all_up(&next));
+    hold(take, &former);
+}
+
+static void delay(int ms)
+{
+    for (unsigned i = 0; i < ROADS; i++)
+        proxy_delay(scene.roads[i], ms);
+}
+
+static bool were_asked(const long long *before)
+{
+    bool all = true;
+    for (unsigned i = 0; i < ROADS; i++)
+        all &= scene_scripts(&scene, i) > before[i];
+    return all;
+}
+
+static bool have_arrival(void)
+{
+    unsigned masters = 0;
+    for (unsigned i = 0; i < ROADS; i++)
+        masters += cluster_count(&scene.cluster, i, "ZCOUNT redlock:latch:%s 0 0", LATCH) == 1;
+    return masters > ROADS / 2;
+}
+
+/* Goes on when the former masters have the last request.  Their answers are on the way. */
+static void begin_late(struct call *call, struct take *take, once_function *function,
+                       const redlock_once_options *options)
+{
+    long long scripts[ROADS];
+    for (unsigned i = 0; i < ROADS; i++)
+        scripts[i] = scene_scripts(&scene, i);
+    delay(DELAY);
+    begin(call, take, function, options);
+    if (function == redlock_once_look)
+        AWAIT(&former, call->times || were_asked(scripts));
+    else
+        AWAIT(&former, call->times || have_arrival());
+    delay(0);
+}
+
+/* The next holder may not ask a quorum of the former list.  Where this machine is busy the answers
+ * may be there before the lease has moved. */
+static void move_meanwhile(once_function *function, const redlock_once_options *options,
+                           bool closes)
+{
+    struct call call;
+    struct take take;
+    begin_to_move(&take);
+    begin_late(&call, &take, function, options);
+    assert_code(redlock_lease_move(take.lease, next.client), REDLOCK_OK);
+    AWAIT(&next, take.told[REDLOCK_MOVED].times);
+    bool is_late = !call.times;
+    if (closes)
+        user_end(&former, 0);
+    redlock_latch_result record = await_told(&call, &next, REDLOCK_OK);
+    assert_int_equal(record.open, function == redlock_once_record);
+    assert_int_equal(record.masters, is_late ? ROADS + 1 : ROADS);
+    assert_code(take_release(&take), REDLOCK_OK);
+    if (!closes)
+        user_end(&former, 5000);
+    assert_int_equal(user_end(&next, 5000), 0);
+}
+
+SCENE(a_look_asks_again_where_its_lease_went, .masters = ROADS + 1)
+{
+    redlock_once_options options = look_options();
+    move_meanwhile(redlock_once_look, &options, false);
+}
+
+SCENE(a_record_is_written_where_its_lease_went, .masters = ROADS + 1)
+{
+    redlock_once_options options = record_options("note");
+    move_meanwhile(redlock_once_record, &options, false);
+}
+
+SCENE(a_look_goes_on_when_its_former_client_is_closed, .masters = ROADS + 1)
+{
+    redlock_once_options options = look_options();
+    move_meanwhile(redlock_once_look, &options, true);
+}
+
+SCENE(a_record_goes_on_when_its_former_client_is_closed, .masters = ROADS + 1)
+{
+    redlock_once_options options = record_options("note");
+    move_meanwhile(redlock_once_record, &options, true);
+}
+
 PROGRAM(.masters = MASTERS)
