@@ -103,6 +103,33 @@ class Once(OnceCase):
         self.terminate(ended)
         self.redlock("latch", "count", self.record(), status=76)
 
+    def ends_well(self, number, *options):
+        """Many programs do when they are asked to end."""
+        heeds = self.tmp / f"heeds-{number}"
+        process = self.begun(f'exec 2>/dev/null; trap "exit 0" {number}; touch "{heeds}"; '
+                             'while :; do sleep 0.01; done', *options)
+        self.started(heeds)
+        process.send_signal(number)
+        return process
+
+    def test_what_a_signal_cut_off_is_not_done(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            ended = self.ends_well(int(number))
+            self.assertIn("not recorded, as a signal asked it to end: the next one runs it again",
+                          self.finish(ended, status=79).err)
+        self.redlock("latch", "count", self.record(), status=76)
+        self.assert_free(self.name)
+
+    def test_what_a_signal_cut_off_as_a_document(self):
+        ended = self.ends_well(int(signal.SIGTERM), "--json")
+        [event] = self.finish(ended, status=79).events("not_recorded")
+        self.assertEqual((event["code"], event["undecided"]), ("REDLOCK_E_CANCELLED", False))
+
+    def test_other_signals_cut_nothing_off(self):
+        """They go to the command, which knows what they mean."""
+        self.finish(self.ends_well(int(signal.SIGHUP)), status=0)
+        self.assertIn("done by", self.once(status=0).err)
+
     def test_who_waits_is_told_by_the_record(self):
         """Each comes in as the one before it releases, so the record is there before."""
         many = [self.spawn(*self.words("exit 0", "--wait", "forever")) for _ in range(8)]

@@ -145,7 +145,7 @@ static void tell_done(const struct once *once, const char *note)
     text_free(&by);
 }
 
-static void tell_recorded(const struct once *once)
+static int tell_recorded(const struct once *once)
 {
     char span[DURATION_SIZE];
     const struct options *options = once->session->options;
@@ -154,6 +154,7 @@ static void tell_recorded(const struct once *once)
     else if (options->verbose)
         say_at(REDLOCK_LOG_INFO, "%s: %s: recorded as done for %s", name_of(once), options->key,
                duration_show(span, options->life_ms));
+    return EXIT_DONE;
 }
 
 /* Why those that do not vote say nothing. */
@@ -170,23 +171,32 @@ static const char *stand_of(const redlock_latch_result *record)
 {
     if (record->code == REDLOCK_E_EXPIRED && record->open)
         return "is recorded, but the lock was lost before: somebody else may have begun";
+    if (record->code == REDLOCK_E_CANCELLED)
+        return "is not recorded, as a signal asked it to end: the next one runs it again";
     if (record->undecided)
         return "may be recorded or not: the next one may run it again";
     return "is not recorded: the next one runs it again";
 }
 
-static void tell_unrecorded(const struct once *once, const redlock_latch_result *record)
+static int tell_unrecorded(const struct once *once, const redlock_latch_result *record)
 {
     const struct options *options = once->session->options;
     if (options->json) {
         put_record(once, "not_recorded", once->note, redlock_code_name(record->code),
                    record->undecided);
-        return;
+        return EXIT_UNRECORDED;
     }
     say("%s: %s: the command succeeded, and this %s (%s)", name_of(once), options->key,
         stand_of(record), redlock_code_text(record->code));
     if (record->code == REDLOCK_E_UNAVAILABLE)
         say_masters(once);
+    return EXIT_UNRECORDED;
+}
+
+static int tell_no_try(const struct once *once, redlock_code code)
+{
+    redlock_latch_result none = {.size = sizeof none, .code = code};
+    return tell_unrecorded(once, &none);
 }
 
 static int tell_not_known(const struct once *once, redlock_code code, const char *why)
@@ -257,11 +267,7 @@ bool once_stop_look(struct once *once)
 static void on_recorded(redlock_once *call, const redlock_latch_result *record, void *data)
 {
     struct once *once = data;
-    if (record->code)
-        tell_unrecorded(once, record);
-    else
-        tell_recorded(once);
-    int status = record->code ? EXIT_UNRECORDED : EXIT_DONE;
+    int status = record->code ? tell_unrecorded(once, record) : tell_recorded(once);
     (void)call;
     end_call(once);
     once->told(once->data, status);
@@ -276,9 +282,12 @@ void once_record(struct once *once, redlock_lease *lease)
     options.life_ms = once->session->options->life_ms;
     once->records = true;
     redlock_code code = redlock_once_record(lease, &once->call, &options, on_recorded, once);
-    if (!code)
-        return;
-    redlock_latch_result none = {.size = sizeof none, .code = code};
-    tell_unrecorded(once, &none);
-    once->told(once->data, EXIT_UNRECORDED);
+    if (code)
+        once->told(once->data, tell_no_try(once, code));
+}
+
+int once_leave_unrecorded(struct once *once, redlock_lease *lease)
+{
+    make_note(once, lease);
+    return tell_no_try(once, REDLOCK_E_CANCELLED);
 }

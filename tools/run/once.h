@@ -27,6 +27,8 @@ bool once_is_asked_for(const struct session *session);
 /* They tell later, or at once if the library refuses. */
 void once_look(struct once *once, redlock_lease *lease);
 void once_record(struct once *once, redlock_lease *lease);
+/* Tells that a signal asked the command to end.  Returns the exit status. */
+int once_leave_unrecorded(struct once *once, redlock_lease *lease);
 /* A signal waits for that. */
 bool once_is_recording(const struct once *once);
 /* Stops a look, and tells nothing.  False: there was none. */

@@ -175,6 +175,19 @@ static void release(struct run *run)
         session_end(&run->session, run->status, OWED_TIMEOUT_MS);
 }
 
+/* Work that a signal cut off is not done, whatever the command says of it. */
+static void record_or_release(struct run *run)
+{
+    bool is_done = once_is_asked_for(&run->session) && run->status == EXIT_DONE;
+    if (is_done && !run->cut_off) {
+        once_record(&run->once, run->lease);
+        return;
+    }
+    if (is_done)
+        run->status = once_leave_unrecorded(&run->once, run->lease);
+    release(run);
+}
+
 static void on_all_ended(struct child *child, void *data)
 {
     struct run *run = data;
@@ -191,10 +204,7 @@ static void on_all_ended(struct child *child, void *data)
         report_end(run);
     run_notify_ending(run, "the command has ended");
     run->status = status_of(run);
-    if (once_is_asked_for(&run->session) && run->status == EXIT_DONE)
-        once_record(&run->once, run->lease);
-    else
-        release(run);
+    record_or_release(run);
 }
 
 static bool may_go_on(void *data)
@@ -437,6 +447,7 @@ static void on_signal(void *data, int number)
     struct run *run = data;
     run->ending |= signal_asks_for_end(number);
     if (run->running) {
+        run->cut_off |= signal_asks_for_end(number) && !run->child.ended;
         child_signal(&run->child, number);
         if (signal_asks_for_end(number)) {
             child_kill_at(&run->child, boot_ms() + run->session.options->kill_after_ms);

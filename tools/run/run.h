@@ -39,6 +39,7 @@ struct run {
     bool lost;
     bool overdue;      /* held for --max-hold, or given to one who asked */
     bool ending;       /* a signal asked for the end of the command */
+    bool cut_off;      /* and the command had not ended */
     bool taken;        /* the lease was found gone; when it went is unknown */
     int64_t lease_end; /* on boot_ms(), once lost, overdue or ended by the guardian */
     int status;
