@@ -6,10 +6,15 @@ import signal
 import threading
 
 from harness import Case, Cluster, ClusterCase, FreshCase, until
+from test_guardian import children
 
 NAMES = int(os.environ.get("REDLOCK_ROUNDS", "6"))
 
 COUNTS = 'echo "$$" >> "$0"; '
+
+
+def pids_of(cluster, *masters):
+    return [re.search(r"process_id:(\d+)", cluster.cli(it, "INFO", "server"))[1] for it in masters]
 
 
 class OnceCase(ClusterCase):
@@ -62,6 +67,23 @@ class Once(OnceCase):
         self.redlock("latch", "arrive", "--arrival", "me@2020-02-29T12:00:00Z", self.record(), status=0)
         self.assertRegex(self.once(status=0).err, r"done by me at 2020-0\d-\d\d \d\d:\d\d:00\n$")
         self.assertEqual(self.runs(), 0)
+
+    def test_the_life_is_told_on_demand(self):
+        self.assertIn(f"{self.name}: today: recorded as done for 1 h 0 min\n", self.once("exit 0", "-v").err)
+
+    def test_a_long_label_is_cut(self):
+        """The time is behind it."""
+        self.once("exit 0", "--label", "x" * 64, status=0)
+        self.assertRegex(self.once(status=0).err, r": done by x{43} at \d\d:\d\d:\d\d\n$")
+
+    def test_a_record_that_cannot_be_read(self):
+        """Nobody knows whether it was done, so nothing runs."""
+        self.cluster.each_cli("SET", f"redlock:latch:{self.record()}", "of another program")
+        self.addCleanup(self.cluster.each_cli, "DEL", f"redlock:latch:{self.record()}")
+        self.assertIn("cannot find out whether it was done", self.once(status=69).err)
+        self.once("exit 0", "--unavailable-exit-code", "9", status=9)
+        self.assertEqual(self.runs(), 0)
+        self.assert_free(self.name)
 
     def test_a_note_of_another_program(self):
         self.redlock("latch", "create", "--arrivals", "1", self.record(), status=0)
@@ -129,6 +151,12 @@ class Once(OnceCase):
         """They go to the command, which knows what they mean."""
         self.finish(self.ends_well(int(signal.SIGHUP)), status=0)
         self.assertIn("done by", self.once(status=0).err)
+
+    def test_one_in_another(self):
+        inner = f'exec "$REDLOCK" once --key other --life 1h {self.name} -- true'
+        told = self.once(inner, status=75).err
+        self.assertIn("would wait for itself: use another name", told)
+        self.assertNotIn("--reentrant", told)
 
     def test_who_waits_is_told_by_the_record(self):
         """Each comes in as the one before it releases, so the record is there before."""
@@ -208,7 +236,7 @@ class Unrecorded(FreshCase):
         return len((self.tmp / "runs").read_text().split())
 
     def test_it_says_so_and_the_next_runs(self):
-        kill = "kill -9 " + " ".join(self.pids(1, 2))
+        kill = "kill -9 " + " ".join(pids_of(self.cluster, 1, 2))
         told = self.once(kill, status=79)
         self.assertIn("the command succeeded, and this is not recorded: the next one runs it again", told.err)
         self.assertIn("Connection refused", told.err)
@@ -217,14 +245,27 @@ class Unrecorded(FreshCase):
         until(lambda: self.once("exit 0", "--wait", "10s").status == 0, "the masters vote again")
         self.assertEqual(self.runs(), 2)
 
-    def pids(self, *masters):
-        return [re.search(r"process_id:(\d+)", self.cluster.cli(it, "INFO", "server"))[1] for it in masters]
-
     def test_it_is_a_document(self):
-        told = self.once("kill -9 " + " ".join(self.pids(1, 2)), "--json", status=79)
+        told = self.once("kill -9 " + " ".join(pids_of(self.cluster, 1, 2)), "--json", status=79)
         [event] = told.events("not_recorded")
         self.assertEqual((event["key"], event["code"], event["undecided"]),
                          ("k", "REDLOCK_E_UNAVAILABLE", False))
+
+
+class Silent(FreshCase):
+    """Masters stand still while the record is written."""
+
+    def test_a_signal_waits_for_the_record(self):
+        """It asks for the end of a command that has ended."""
+        pids = " ".join(pids_of(self.cluster, 1, 2))
+        process = self.spawn("once", "--json", "--key", "k", "--life", "1h", self.name, "--", "sh", "-c",
+                             f"kill -STOP {pids}; touch '{self.tmp}/stopped'")
+        self.started(self.tmp / "stopped")
+        until(lambda: not children(process.pid), "the command has ended")
+        process.terminate()
+        self.cluster.resume(1, 2)
+        events = self.finish(process, status=0).json_lines
+        self.assertIn("recorded", [it["event"] for it in events])
 
 
 class Fires(Case):

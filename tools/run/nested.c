@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "crowds.h"
+#include "commands.h"
 #include "failure.h"
 #include "say.h"
 #include "spawn.h"
@@ -82,14 +83,21 @@ bool nested_ask(struct nested *nested, struct session *session,
 
 /* ---- what follows ------------------------------------------------------------------- */
 
+static const char *why_refused(const struct options *options)
+{
+    if (options->command->bit == FOR_ONCE)
+        return "the `redlock run` or `redlock once` that started this command has it, and it would "
+               "wait for itself: use another name here or there";
+    if (!options->reentrant)
+        return "the `redlock run` that started this command has it, and it would wait for itself: "
+               "--reentrant runs the command under that lock";
+    return "--reentrant: the `redlock run` that started this command has only a part of the names";
+}
+
 void nested_refuse(const struct nested *nested)
 {
-    const char *why = !nested->session->options->reentrant
-                          ? "the `redlock run` that started this command has it, and it would wait "
-                            "for itself: --reentrant runs the command under that lock"
-                          : "--reentrant: the `redlock run` that started this command has only a "
-                            "part of the names";
-    failure_tell(nested->session->options, "cannot lock", REDLOCK_E_HELD, why, NULL);
+    const struct options *options = nested->session->options;
+    failure_tell(options, "cannot lock", REDLOCK_E_HELD, why_refused(options), NULL);
 }
 
 int nested_join(char **command)
