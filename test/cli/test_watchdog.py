@@ -141,6 +141,12 @@ class Fed(WatchdogCase, ClusterCase):
         self.redlock("run", *self.options(), self.name, "--", "/no/such/program", status=127)
         self.disarmed()
 
+    def test_the_command_does_not_have_it(self):
+        """Else its daemons could feed it, and keep it open."""
+        found = self.redlock("run", *self.options(), self.name, "--", "ls", "-l", "/proc/self/fd", status=0)
+        self.assertNotIn(str(self.path), found.out)
+        self.disarmed()
+
     def test_a_command_that_a_signal_ends(self):
         process, _ = self.started_and_fed("echo $$ > \"$0/command\"; exec sleep 60")
         self.terminate(process)

@@ -248,6 +248,24 @@ WITH_BOTH(only_who_holds_the_name_may_ask)
     let_go(&take);
 }
 
+/* Else the name of the record would end in the middle. */
+WITH_BOTH(a_name_with_a_nul_has_no_record)
+{
+    struct call call;
+    struct take take;
+    redlock_once_options options = look_options();
+    redlock_name name = redlock_name_of("work");
+    name.bytes = "work\0more";
+    name.length = sizeof "work\0more" - 1;
+    take_init(&take, &ours);
+    assert_code(redlock_acquire_names(ours.client, &take.lease, &name, 1, NULL, take_hear, &take),
+                REDLOCK_OK);
+    AWAIT(&ours, has(&take));
+    assert_code(try_it(&call, &take, redlock_once_look, &options), REDLOCK_E_NAME);
+    assert_null(call.once);
+    let_go(&take);
+}
+
 /* Another holder may have begun before a quorum had the record. */
 WITH_BOTH(a_record_of_a_lease_that_ended_is_none)
 {
@@ -404,6 +422,20 @@ WITH_BOTH(the_most_masters_name_the_arrival)
     }
     hold(&take, &ours);
     assert_string_equal(look(&take, REDLOCK_OK).who, "true");
+    let_go(&take);
+}
+
+/* It goes to terminals. */
+WITH_BOTH(a_name_of_other_bytes_is_not_told)
+{
+    struct take take;
+    hold(&take, &ours);
+    put_record_everywhere(&take);
+    cluster_tell_all(&cluster, "ZREM redlock:latch:%s a:true", LATCH);
+    cluster_tell_all(&cluster, "ZADD redlock:latch:%s 0 a:\x1b[2J", LATCH);
+    redlock_latch_result record = look(&take, REDLOCK_OK);
+    assert_true(record.open);
+    assert_string_equal(record.who, "");
     let_go(&take);
 }
 
