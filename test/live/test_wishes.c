@@ -91,6 +91,7 @@ CASE_WITH(test_a_holder_hears_who_asks_and_why, pair_join, pair_leave)
     assert_int_equal(heard.pleases, 1);
     redlock_heeder_free(heard.heeder);
     assert_code(take_release(&holder), REDLOCK_OK);
+    AWAIT(&ours, cluster_holders(&cluster, "name", NULL) == 0); /* a quorum has released it */
     assert_code(ask(&theirs, "name", NULL, &answer), REDLOCK_E_GONE);
     assert_string_equal(answer.asked.holder, "");
 }
