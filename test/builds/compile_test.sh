@@ -32,6 +32,9 @@ lend() {
     for header in ev.h sodium.h; do
         ln -s -- "$(folder_of "$header")/$header" "$work/include/"
     done
+    for header in linux/watchdog.h asm/ioctl.h asm-generic/ioctl.h; do # the kernel's, of no libc
+        ln -s -- "$(folder_of "$header")/${header%/*}" "$work/include/"
+    done
     [[ $needs_openssl == '^$' ]] || return 0
     mkdir -p -- "$work/include/openssl" # which may be in two folders
     for header in ssl.h opensslconf.h; do
