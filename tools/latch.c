@@ -112,15 +112,6 @@ static void tell_undecided(const struct latch *latch, const redlock_latch_result
             name, tally->answered, tally->masters, tally->id);
 }
 
-/* Why those that do not vote say nothing. */
-static void say_masters(const struct latch *latch)
-{
-    struct text out = {0};
-    nodes_explain(&out, latch->session.client);
-    say_text(&out);
-    text_free(&out);
-}
-
 static void tell(const struct latch *latch, const redlock_latch_result *tally)
 {
     const char *name = latch->session.options->names[0].bytes;
@@ -139,7 +130,7 @@ static void tell(const struct latch *latch, const redlock_latch_result *tally)
         say("%s: not known: %u of %u masters answered, too few to decide", name, tally->answered,
             tally->masters);
     if (tally->undecided || tally->code == REDLOCK_E_UNAVAILABLE)
-        say_masters(latch);
+        session_say_masters(&latch->session);
     if (exit_for(tally->code) == EXIT_NODES)
         session_say_refused(&latch->session);
 }

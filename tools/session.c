@@ -14,7 +14,6 @@
 #define DEFAULT_CONNECT_TIMEOUT_MS 1000 /* the library's */
 #define QUORUM_GRACE_S             0.001
 #define RELEASE_TIMEOUT_S          0.2
-#define LED_MOST                   64 /* a liar might lead us on for ever */
 
 static void on_log(redlock_level level, const char *text, void *data)
 {
@@ -71,6 +70,14 @@ void session_say_refused(const struct session *session)
     else
         say("%s: `redlock masters` shows their lists", redlock_code_text(REDLOCK_E_DIFFERS));
     text_free(&wrong);
+}
+
+void session_say_masters(const struct session *session)
+{
+    struct text out = {0};
+    nodes_explain(&out, session->client);
+    say_text(&out);
+    text_free(&out);
 }
 
 static const char *best_sentence(struct session *session, const redlock_event *event)
@@ -314,8 +321,7 @@ static void take_client(struct session *session, redlock *next)
     redlock_close(session->former, OWED_TIMEOUT_MS, on_former_closed, session);
 }
 
-/* A warning, as somebody should give the list to this client. */
-static void say_list(const struct session *session)
+void session_say_led(const struct session *session)
 {
     struct text list = {0};
     list_put_nodes(&list, session->client);
@@ -339,7 +345,7 @@ bool session_goes_on(struct session *session, redlock_code code)
     }
     take_client(session, next);
     if (!session->options->quiet)
-        say_list(session);
+        session_say_led(session);
     return true;
 }
 

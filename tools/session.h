@@ -20,6 +20,7 @@
 
 /* How long the end waits for masters that do not answer, as a key left behind may block others. */
 #define OWED_TIMEOUT_MS 1500
+#define LED_MOST        64 /* lists of others: a liar might lead us on for ever */
 
 struct session {
     struct ev_loop *loop;
@@ -94,6 +95,10 @@ int64_t session_rest_of(struct session *session, int64_t wait_ms);
 
 /* Tells what makes the list wrong. */
 void session_say_refused(const struct session *session);
+/* Why those masters that do not vote say nothing. */
+void session_say_masters(const struct session *session);
+/* Warns that it goes on with this list, for somebody should give it to this client. */
+void session_say_led(const struct session *session);
 
 /* For a call that failed at once: tells redlock_last_error() and ends the session. */
 void session_refused(struct session *session, const char *what, redlock_code code);

@@ -9,7 +9,6 @@
 
 #define FILE_EVERY_S 1.0
 #define AGAIN_S      0.3
-#define LED_MOST     64 /* a liar might lead us on for ever */
 
 /* ---- Clients ------------------------------------------------------------ */
 
@@ -107,12 +106,12 @@ static void on_closed(redlock *client, unsigned left, void *data)
 static void say_list(const struct follow *follow)
 {
     struct text list = {0};
+    if (follow->is_led) {
+        session_say_led(follow->session);
+        return;
+    }
     list_put_nodes(&list, follow->session->client);
-    if (follow->is_led)
-        say_at(REDLOCK_LOG_WARNING,
-               "this list of masters is over: goes on with the one in its place, %s", list.bytes);
-    else
-        say_at(REDLOCK_LOG_INFO, "goes on with another list of masters: %s", list.bytes);
+    say_at(REDLOCK_LOG_INFO, "goes on with another list of masters: %s", list.bytes);
     text_free(&list);
 }
 

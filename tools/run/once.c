@@ -10,7 +10,6 @@
 #include "failure.h"
 #include "json.h"
 #include "say.h"
-#include "votes.h"
 
 const char once_help[] =
     "usage: redlock once --key KEY --life D [OPTION...] NAME -- COMMAND\n"
@@ -157,15 +156,6 @@ static int tell_recorded(const struct once *once)
     return EXIT_DONE;
 }
 
-/* Why those that do not vote say nothing. */
-static void say_masters(const struct once *once)
-{
-    struct text out = {0};
-    nodes_explain(&out, once->session->client);
-    say_text(&out);
-    text_free(&out);
-}
-
 /* The stand of the record, for people. */
 static const char *stand_of(const redlock_latch_result *record)
 {
@@ -189,7 +179,7 @@ static int tell_unrecorded(const struct once *once, const redlock_latch_result *
     say("%s: %s: the command succeeded, and this %s (%s)", name_of(once), options->key,
         stand_of(record), redlock_code_text(record->code));
     if (record->code == REDLOCK_E_UNAVAILABLE)
-        say_masters(once);
+        session_say_masters(once->session);
     return EXIT_UNRECORDED;
 }
 
@@ -203,7 +193,7 @@ static int tell_not_known(const struct once *once, redlock_code code, const char
 {
     failure_tell(once->session->options, "cannot find out whether it was done", code, why, NULL);
     if (code == REDLOCK_E_UNAVAILABLE && !once->session->options->json)
-        say_masters(once);
+        session_say_masters(once->session);
     return code == REDLOCK_E_HELD ? EXIT_USAGE : session_exit_for(once->session, code);
 }
 
