@@ -179,7 +179,8 @@ static inline redlock_name redlock_name_of(const char *text)
  *   E_HELD         by the last answers of a quorum, another holder or a waiter has a name
  *   E_UNAVAILABLE  too few masters answered; event->votes has the reasons
  *   E_OVERLOAD     for wait_ms and ttl_ms / 4, masters were behind with what this client asks
- *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   the list leaves no quorum; E_DIFFERS
+ *   E_REPLICA, E_SAME_MASTER, E_NO_MASTER   the list leaves no quorum
+ *   E_DIFFERS      see fleet.  A wait may move for twice connect_timeout_ms before that
  *   E_TOO_SLOW, E_CANCELLED, E_CLOSED, E_MEMORY
  * A callback may acquire again in NOT_ACQUIRED and LOST.  Better set wait_ms: else each E_HELD
  * costs the masters a round trip, and other codes may come at once.

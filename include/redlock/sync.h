@@ -83,7 +83,7 @@ REDLOCK_API redlock_code redlock_sync_run(redlock_sync *client,
  *     asks until they have.  While it asks for a lease, calls that extend, change or announce it
  *     wait.  A lease that was downgraded or upgraded does not move: release it.  One that has moved
  *     cannot be upgraded (E_STATE).
- *   - Threads that wait for another holder keep their turn; they begin anew if the list was over.
+ *   - Threads that wait for another holder keep their turn if a quorum of the next list votes soon.
  *   - Barriers, latches and leaders are waited for on the new masters, for the rest of the time.
  *   - redlock_sync_run() has another client from then on, whose statistics begin at 0.  All
  *     that its functions asked for goes there, as by redlock_relist(); ended handles are freed.

@@ -73,6 +73,12 @@ static void after_refused(struct engine *e)
     check_ready(e);
 }
 
+/* It may again. */
+static void after_allowed(struct engine *e)
+{
+    lists_each(e, &e->stranded, lease_restore, 0);
+}
+
 /* Acquires asked for nothing meanwhile. */
 static void after_decided(struct engine *e)
 {
@@ -127,6 +133,7 @@ static void close_all(struct engine *e)
     e->close_most = unheard_at_most(e);
     lists_each(e, &e->busy, close_one, 0);
     lists_each(e, &e->throttled, close_one, 0);
+    lists_each(e, &e->stranded, close_one, 0);
     tasks_close(e);
     subscription_end(e);
     hurry_claims(e);
@@ -235,11 +242,14 @@ static void wake_one(struct engine *e)
 /* Tells leases and tasks what has become known of our list. */
 static void after_judging(struct engine *e)
 {
-    bool is_refused = e->differs && !e->differed, is_decided = e->was_open && !e->undecided;
+    bool is_refused = e->differs && !e->differed, is_allowed = !e->differs && e->differed,
+         is_decided = e->was_open && !e->undecided;
     e->differed = e->differs;
     e->was_open = e->undecided;
     if (is_refused)
         after_refused(e);
+    if (is_allowed)
+        after_allowed(e);
     if (is_decided)
         after_decided(e);
 }
@@ -561,8 +571,8 @@ unsigned engine_count_lists(const struct engine *e)
 
 bool engine_is_busy(const struct engine *e)
 {
-    return e->busy.count || e->throttled.count || e->held.count || e->abandoned || !e->ready_told ||
-           tasks_are_busy(e);
+    return e->busy.count || e->throttled.count || e->stranded.count || e->held.count ||
+           e->abandoned || !e->ready_told || tasks_are_busy(e);
 }
 
 unsigned engine_owed(const struct engine *e)
@@ -590,6 +600,7 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
                          .idle.place = PLACE_IDLE,
                          .busy.place = PLACE_BUSY,
                          .throttled.place = PLACE_THROTTLED,
+                         .stranded.place = PLACE_STRANDED,
                          .held.place = PLACE_HELD,
                          .given_back.slot = -1,
                          .renewals_first = -NEVER / 2,
@@ -632,6 +643,7 @@ struct lease *engine_any_lease(const struct engine *e)
 {
     struct lease *lease = e->busy.first        ? e->busy.first
                           : e->throttled.first ? e->throttled.first
+                          : e->stranded.first  ? e->stranded.first
                           : e->held.first      ? e->held.first
                                                : e->idle.first;
     return lease && lease->further ? further_owner(lease) : lease;
@@ -651,6 +663,7 @@ void engine_visit_leases(const struct engine *e, void (*visit)(struct lease *, v
 {
     visit_list(&e->busy, visit, data);
     visit_list(&e->throttled, visit, data);
+    visit_list(&e->stranded, visit, data);
     visit_list(&e->held, visit, data);
     visit_list(&e->idle, visit, data);
 }

@@ -417,6 +417,44 @@ CASE(a_thread_that_waits_waits_on_the_next_list)
     end(client);
 }
 
+/* The fourth master is the next list's alone. */
+static int in_line_on_the_fourth(void)
+{
+    redisReply *reply = cluster_ask(&cluster, 3, "ZCARD redlock:queue:name");
+    int count = reply ? (int)reply->integer : -1;
+    freeReplyObject(reply);
+    return count;
+}
+
+CASE(a_thread_that_waits_keeps_its_turn)
+{
+    begin();
+    redlock_sync *holder = open_with(four), *client = open_with(three),
+                 *others_client = open_with(four);
+    struct call first = {.act = take_it, .client = client, .name = "name"},
+                later = {.act = take_it, .client = others_client, .name = "name"};
+    redlock_sync_lease *held = take(holder, "name", NULL);
+    call_begin(&first);
+    AWAIT(is_enqueued());
+    call_begin(&later);
+    AWAIT(in_line_on_the_fourth() == 1);
+    tell_over(three, four);
+    let_hear(three);
+    AWAIT(in_line_on_the_fourth() == 2);
+    give_back(held);
+    assert_code(call_end(&first), REDLOCK_OK);
+    assert_int_equal(first.result.masters, 4);
+    assert_false(atomic_load(&later.done));
+    give_back(first.lease);
+    assert_code(call_end(&later), REDLOCK_OK);
+    give_back(later.lease);
+    redlock_sync_close(holder, PATIENCE_MS);
+    redlock_sync_free(holder);
+    redlock_sync_close(others_client, PATIENCE_MS);
+    redlock_sync_free(others_client);
+    end(client);
+}
+
 /* ---- Beside a call ------------------------------------------------------------------- */
 
 static redlock_code relist_it(struct call *call)

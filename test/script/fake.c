@@ -864,7 +864,8 @@ static void check_end(struct fake *fake)
     const struct engine *e = &fake->engine;
     if (!fake->closed)
         fake_break(fake, "the engine does not close: %u owed", engine_owed(e));
-    else if (e->busy.count || e->throttled.count || e->held.count || has_claims_left(e))
+    else if (e->busy.count || e->throttled.count || e->stranded.count || e->held.count ||
+             has_claims_left(e))
         fake_break(fake, "the engine closed with leases or releases left");
     else if (e->tasks)
         fake_break(fake, "the engine closed with a task left");

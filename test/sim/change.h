@@ -56,6 +56,8 @@ void change_lie(struct world *world, struct model_agree *agree);
 /* The second list may be used from now on. */
 void change_opened(struct world *world);
 void change_step(struct shell *shell);
+/* A user hears of its lease. */
+void change_told(const struct user_lease *lease, const redlock_event *event);
 /* The pump has come to rest. */
 void change_idle(const struct shell *shell);
 void change_acquired(const struct user_lease *lease);

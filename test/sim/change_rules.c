@@ -164,8 +164,30 @@ void change_step(struct shell *s)
     bool is_over = engine_successor(s->client->engine, &successor);
     if (is_over && !s->is_over)
         refused_as_over(s);
+    if (!is_over || s->differs != s->is_over)
+        s->over_since = NEVER;
+    else if (!s->is_over)
+        s->over_since = shell_now(s);
     s->is_over = is_over;
     look_at(s);
+}
+
+/* ---- who waits ----------------------------------------------------------------------------- */
+
+/* Its user has time to go over to the next list, and keeps its turn. */
+void change_told(const struct user_lease *lease, const redlock_event *event)
+{
+    struct shell *s = lease->shell;
+    const struct lease *core = core_of(lease->handle);
+    bool is_refused = event->kind == REDLOCK_NOT_ACQUIRED && event->code == REDLOCK_E_DIFFERS,
+         had_asked = core->asked_at < s->over_since && !lease->went_over;
+    if (!is_refused || !lease->terms.wait || !s->is_over || !had_asked)
+        return;
+    usec until = s->over_since + 2 * s->client->engine->config.connect_timeout,
+         waits = core->asked_at + lease->terms.wait;
+    if (shell_now(s) < (until < waits ? until : waits))
+        world_violated(s->world, "change", "lease %u of client %u waits no longer, and could go on",
+                       lease->number, CLIENT(lease));
 }
 
 void change_idle(const struct shell *s)

@@ -60,8 +60,9 @@ struct shell {
     usec began_at;                 /* true time, of its process */
     usec unheard_at, unsettled_at; /* likewise: see lists_rules.c */
     bool differs, is_over;
-    bool strict;  /* it keeps strict order */
-    bool running; /* a process; it may have freed its client */
+    usec over_since; /* our clock: its list was refused as it is over, for no other reason */
+    bool strict;     /* it keeps strict order */
+    bool running;    /* a process; it may have freed its client */
     redlock *client;
     struct clock clock;
     usec read_at, reading; /* of it, the last one: true time, its own */

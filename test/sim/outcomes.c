@@ -1,6 +1,7 @@
 /* rule: C1, C7, C8 */
 #include "rules.h"
 
+#include "change.h"
 #include "liar.h"
 #include "movers.h"
 
@@ -67,6 +68,7 @@ void outcomes_told(const struct user_lease *lease, const redlock_event *event)
 {
     once(lease, event);
     probe_got_it(lease, event);
+    change_told(lease, event);
 }
 
 void outcomes_remember(struct user_lease *lease, const redlock_event *event)

@@ -271,7 +271,7 @@ static enum phase probe(struct world *w)
  * client reported that it is closed. */
 static bool has_work(const struct engine *e)
 {
-    return e->busy.count || e->throttled.count || e->held.count;
+    return e->busy.count || e->throttled.count || e->stranded.count || e->held.count;
 }
 
 /* One that was freed before is at its end. */

@@ -20,7 +20,14 @@ struct task;
 #define FORMER_WISHERS 4
 
 /* The engine's list that a lease is in; see lists.h. */
-enum lease_place { PLACE_NONE, PLACE_IDLE, PLACE_BUSY, PLACE_THROTTLED, PLACE_HELD };
+enum lease_place {
+    PLACE_NONE,
+    PLACE_IDLE,
+    PLACE_BUSY,
+    PLACE_THROTTLED,
+    PLACE_STRANDED,
+    PLACE_HELD
+};
 
 struct lease_list {
     struct lease *first, *last; /* the last one is there for the longest time */
@@ -68,6 +75,7 @@ struct engine {
     struct deadlines deadlines;
     struct lease_list busy;      /* leases, but no HELD ones, that masters or a timer concern */
     struct lease_list throttled; /* acquires that wait until the masters catch up */
+    struct lease_list stranded;  /* they wait, and their list of masters is over */
     usec renewals_first;         /* renewals were put off: until then no acquire begins */
     struct lease_list held;
     struct lease_list idle;          /* all others */

@@ -36,8 +36,8 @@ static bool can_take_over(const struct engine *e, const struct lease *holder,
                           const struct lease *next)
 {
     usec end = claim_valid_until(e, holder->claim);
-    return (lease_is_waiting(next) || place_is_asked_for(next)) && !next->terms.fence &&
-           !holder->claim->foreign && e->now < end - next->terms.margin;
+    return (lease_is_waiting(next) || place_is_asked_for(next)) && next->place != PLACE_STRANDED &&
+           !next->terms.fence && !holder->claim->foreign && e->now < end - next->terms.margin;
 }
 
 /* Of those that wait for permits each asks for itself, and the first one may be about to have its

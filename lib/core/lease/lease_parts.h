@@ -179,6 +179,10 @@ void inspecting_record(struct engine *engine, struct lease *lease, unsigned mast
                        const struct reply *reply);
 void inspecting_weigh(struct engine *engine, struct lease *lease);
 
+/* stranded.c */
+/* Sets a wait aside, with nothing on the masters; false: it ends. */
+bool stranded_enter(struct engine *engine, struct lease *lease);
+
 /* place.c */
 /* The ticket that the answers of a round make up; 0: too few of them told a clock. */
 usec place_ticket(const struct engine *engine, const struct round *round);

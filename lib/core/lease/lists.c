@@ -13,6 +13,8 @@ static struct lease_list *list_of(struct engine *e, const struct lease *lease)
         return &e->busy;
     case PLACE_THROTTLED:
         return &e->throttled;
+    case PLACE_STRANDED:
+        return &e->stranded;
     case PLACE_HELD:
         return &e->held;
     case PLACE_NONE:

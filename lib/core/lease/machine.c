@@ -24,7 +24,8 @@ static void cancel_at_close(struct engine *e, struct lease *lease)
 
 static void refuse(struct engine *e, struct lease *lease)
 {
-    acquiring_cancel(e, lease, e->misconfigured);
+    if (!stranded_enter(e, lease))
+        acquiring_cancel(e, lease, e->misconfigured);
 }
 
 /* ACQUIRED was not reported, so RELEASED is not reported either. */

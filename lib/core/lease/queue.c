@@ -338,6 +338,10 @@ void queue_wake_outside(struct engine *e, struct lease *lease)
 {
     if (e->now < lease->wake_at)
         return;
+    if (lease->place == PLACE_STRANDED) {
+        acquiring_cancel(e, lease, e->misconfigured);
+        return;
+    }
     if (permits_take_try(lease)) {
         acquiring_again(e, lease);
         return;
