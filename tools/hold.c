@@ -9,6 +9,7 @@
 #include "json.h"
 #include "crowds.h"
 #include "failure.h"
+#include "follow.h"
 #include "say.h"
 #include "session.h"
 #include "votes.h"
@@ -83,6 +84,7 @@ struct hold {
     struct session session;
     struct waiting waiting;
     struct wishing wishing;
+    struct follow follow; /* lock: while it waits */
     redlock_lease *lease;
     int stopped_by;    /* 0: by no signal */
     struct text token; /* extend, unlock: the value on the masters */
@@ -254,8 +256,8 @@ static void begin(struct hold *hold);
 /* Only who waits goes along: a script that did not would use the token with its own list. */
 static bool goes_on(struct hold *hold, redlock_code code)
 {
-    return hold->session.options->wait_ms != 0 && !hold->stopped_by &&
-           session_goes_on(&hold->session, code);
+    return code == REDLOCK_E_DIFFERS && hold->session.options->wait_ms != 0 && !hold->stopped_by &&
+           follow_to_successor(&hold->follow);
 }
 
 static bool asks_elsewhere(struct hold *hold, const redlock_event *event)
@@ -298,11 +300,25 @@ static void released(struct hold *hold, const redlock_event *event)
     }
 }
 
+/* It waits on. */
+static void on_moved(struct hold *hold, const redlock_event *event)
+{
+    follow_hears(&hold->follow, event);
+    if (event->kind == REDLOCK_MOVED)
+        wishing_go_over(&hold->wishing, &hold->session);
+    waiting_start(&hold->waiting, &hold->session, hold->lease);
+}
+
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct hold *hold = data;
     (void)lease;
     waiting_stop(&hold->waiting);
+    if (event->kind == REDLOCK_MOVED || event->kind == REDLOCK_NOT_MOVED) {
+        on_moved(hold, event);
+        return;
+    }
+    follow_drops(&hold->follow);
     wishing_stop(&hold->wishing);
     if (event->kind == REDLOCK_ACQUIRED)
         acquired(hold, event);
@@ -360,6 +376,8 @@ static void begin(struct hold *hold)
     }
     waiting_start(&hold->waiting, &hold->session, hold->lease);
     wishing_start(&hold->wishing, &hold->session);
+    if (hold->session.options->wait_ms != 0)
+        follow_takes(&hold->follow, hold->lease);
 }
 
 /* ---- The token ---------------------------------------------------------- */
@@ -419,11 +437,29 @@ static bool on_wrong_list(void *data)
     return goes_on(hold, hold->session.readiness);
 }
 
+static void on_over(void *data)
+{
+    struct hold *hold = data;
+    follow_next(&hold->follow);
+}
+
+static void on_ended(void *data)
+{
+    struct hold *hold = data;
+    follow_stop(&hold->follow);
+}
+
 static int perform(const struct options *options)
 {
-    struct hold hold = {
-        .session = {.begin = on_begin, .goes_elsewhere = on_wrong_list, .signalled = on_signal}};
-    int status = session_perform(&hold.session, options, &hold);
+    struct hold hold = {.session = {.begin = on_begin,
+                                    .goes_elsewhere = on_wrong_list,
+                                    .is_over = on_over,
+                                    .ended = on_ended,
+                                    .signalled = on_signal}};
+    if (!session_open(&hold.session, options, &hold))
+        return hold.session.status;
+    follow_start(&hold.follow, &hold.session);
+    int status = session_run(&hold.session);
     text_free(&hold.token);
     text_free(&hold.gone);
     return status;

@@ -203,6 +203,8 @@ static void on_node(redlock *client, unsigned index, void *data)
     if (client != session->client)
         return;
     tell_of_refused(session, index);
+    if (session->is_over && redlock_successor(client))
+        session->is_over(session->data);
     if (!session->quorum_up && !session->patient && count_connected(client) >= quorum) {
         session->quorum_up = true;
         ev_timer_stop(session->loop, &session->begin_timer);

@@ -39,6 +39,8 @@ struct session {
     bool any_list; /* begin also when the list of masters is known to be wrong */
     /* Or then the session has a client of another list, and begins: true.  May be NULL. */
     bool (*goes_elsewhere)(void *data);
+    /* The list is over, and the masters tell the next one; later ones, too.  May be NULL. */
+    void (*is_over)(void *data);
     /* Called for each signal that could end us, from the loop; NULL: signals do what they do.  A
      * signal that only means something to a running command is left out, unless `hears_all`. */
     void (*signalled)(void *data, int number);

@@ -33,3 +33,11 @@ void wishing_stop(struct wishing *wishing)
     redlock_asker_free(wishing->asker);
     wishing->asker = NULL;
 }
+
+void wishing_go_over(struct wishing *wishing, struct session *session)
+{
+    bool asks = wishing->asker;
+    wishing_stop(wishing);
+    if (asks)
+        wishing_start(wishing, session);
+}

@@ -14,6 +14,8 @@ struct wishing {
 
 /* Called when the lease was asked for.  A holder that cannot be asked keeps the lock, as any. */
 void wishing_start(struct wishing *wishing, struct session *session);
+/* The wait has gone over to the session's next client. */
+void wishing_go_over(struct wishing *wishing, struct session *session);
 /* Called at the outcome, also if wishing_start() was not. */
 void wishing_stop(struct wishing *wishing);
 

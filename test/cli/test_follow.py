@@ -215,6 +215,36 @@ class Followed(Lead):
         self.let_end(first, status=0)
         self.finish(later, 0)
 
+    def keeps_its_turn(self, *command):
+        """Masters tell it that its list is over. Returns it: it has the lock, and a later waiter waits."""
+        env = self.of(1, 2, 3, 4)
+        holder = self.begin_on(1, 2, 3, 4, env=env)
+        first = self.begin_to_wait(*command)
+        self.are_in_line(1, 1, 2, 3)
+        later = self.spawn("run", "--wait", "forever", "held", "--", "true", env=env)
+        self.are_in_line(2, 1, 2, 3)
+        self.end_list()
+        until(lambda: LED in self.said("waits"), "it goes over")
+        self.are_in_line(2, 1, 2, 3, 4)
+        self.let_end(holder, status=0)
+        return first, later
+
+    def test_waiter_whose_list_is_over_keeps_its_turn(self):
+        first, later = self.keeps_its_turn("run", "--wait", "forever", "held", "--", "sh", "-c",
+                                           "echo in; cat")
+        Lines(first).next("^in$")
+        self.assertIsNone(later.poll())
+        self.let_end(first, status=0)
+        self.finish(later, 0)
+        self.assertEqual(self.said("waits").count(LED), 1)
+
+    def test_lock_whose_list_is_over_keeps_its_turn(self):
+        first, later = self.keeps_its_turn("lock", "--ttl", "30s", "--wait", "forever", "held")
+        token = self.went_on(first).strip()
+        self.assertIsNone(later.poll())
+        self.redlock("unlock", "--token", token, "held", env=self.of(1, 2, 3, 4), status=0)
+        self.finish(later, 0)
+
     def lists_on(self, master):
         return len(self.cluster.cli(master, "KEYS", f"{self.key}:*").splitlines())
 
@@ -340,7 +370,7 @@ class Followed(Lead):
         known = self.known()
         to = open(self.tmp / "waits", "wb")
         self.addCleanup(to.close)
-        waits = self.spawn(*command, env=self.of(1, 2, 3), stderr=to)
+        waits = self.spawn(*command, env=self.of(1, 2, 3), stdin=subprocess.PIPE, stderr=to)
         until(lambda: all(now > was for now, was in zip(self.known()[:3], known)), "its list is known")
         return waits
 

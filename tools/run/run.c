@@ -409,6 +409,8 @@ static bool still_waits(const struct run *run)
 static void on_news(struct run *run, const redlock_event *event)
 {
     follow_hears(&run->follow, event);
+    if (event->kind == REDLOCK_MOVED)
+        wishing_go_over(&run->wishing, &run->session);
     report_if_verbose(run, event);
     if (run->running && !run->lost)
         run_notify_holding(run, event);
@@ -540,6 +542,12 @@ static bool on_wrong_list(void *data)
     return follow_to_successor(&run->follow);
 }
 
+static void on_over(void *data)
+{
+    struct run *run = data;
+    follow_next(&run->follow);
+}
+
 static void on_ended(void *data)
 {
     struct run *run = data;
@@ -551,6 +559,7 @@ int perform_run(const struct options *options)
 {
     struct run run = {.session = {.begin = on_begin,
                                   .goes_elsewhere = on_wrong_list,
+                                  .is_over = on_over,
                                   .ended = on_ended,
                                   .signalled = on_signal,
                                   .hears_all = true}};

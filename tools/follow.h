@@ -1,12 +1,12 @@
 /*
- * follow.h - `redlock run` and elect go on with another list of masters, and their command with it.
+ * follow.h - a lock of the command goes on with another list of masters: of run, elect, or lock.
  *
  *   its file has another list ──┐
  *   its list is over            ├─► a client of that list ─► the lease moves ─► the former one
  * closes (the masters tell the next) ┘
  *
- * A lease that waits moves, too, and keeps its turn.  But its wait ends with E_DIFFERS when the
- * list is over, and begins anew with the next list.
+ * A lease that waits moves, too, and keeps its turn.  If no quorum of the next list votes soon, its
+ * wait ends with E_DIFFERS, and begins anew there.
  */
 #ifndef REDLOCK_TOOLS_FOLLOW_H
 #define REDLOCK_TOOLS_FOLLOW_H
@@ -33,9 +33,10 @@ void follow_start(struct follow *follow, struct session *session);
 void follow_takes(struct follow *follow, redlock_lease *lease);
 /* It is lost, or neither waits nor is held any more. */
 void follow_drops(struct follow *follow);
-/* An event of the lease: it moved or not, or is not renewed, as its list may be over.
- */
+/* An event of the lease: it moved or not, or is not renewed, as its list may be over. */
 void follow_hears(struct follow *follow, const redlock_event *event);
+/* Masters tell that the list is over, and the next one. */
+void follow_next(struct follow *follow);
 /* Nothing is held, and the session's list is over: it has a client of the list in place of it from
  * now on.  False: that list is not known. */
 bool follow_to_successor(struct follow *follow);

@@ -214,14 +214,20 @@ void follow_drops(struct follow *follow)
     drop_next(follow);
 }
 
+void follow_next(struct follow *follow)
+{
+    if (follow->lease && !follow->next)
+        open_successor(follow);
+}
+
 void follow_hears(struct follow *follow, const redlock_event *event)
 {
     if (event->kind == REDLOCK_MOVED)
         go_over(follow);
     else if (event->kind == REDLOCK_NOT_MOVED)
         ev_timer_start(follow->session->loop, &follow->again);
-    else if (event->kind == REDLOCK_AT_RISK && !follow->next)
-        open_successor(follow);
+    else if (event->kind == REDLOCK_AT_RISK)
+        follow_next(follow);
 }
 
 void follow_stop(struct follow *follow)
