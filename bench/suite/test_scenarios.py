@@ -210,17 +210,20 @@ class Network(unittest.TestCase):
         return [node["rtt_us"] for node in json.loads(out)["nodes"]]
 
     def test_each_link_has_its_round_trip(self):
-        near, far, farther = self.round_trips("0", "20", "50")
+        """A busy machine makes some of them longer, and none shorter."""
+        near, far, farther = map(min, zip(*(self.round_trips("0", "20", "50") for _ in range(5))))
         self.assertLess(near, 20000)
         self.assertGreaterEqual(far, 20000)
         self.assertGreaterEqual(farther, 50000)
 
+    def sent_again(self, link):
+        counts = "awk '/^Tcp:/ && ++line == 2 { print $13 }' /proc/net/snmp"
+        return int(self.run_on(link, "--", "sh", "-c",
+                               f"redis-cli -h 10.99.1.1 -r 40 ping > /dev/null; {counts}"))
+
     def test_packets_are_lost(self):
-        sent_again = "awk '/^Tcp:/ && ++line == 2 { print $13 }' /proc/net/snmp"
-        for link, some in ("1", False), ("1/20", True):
-            out = self.run_on(link, "--", "sh", "-c",
-                              f"redis-cli -h 10.99.1.1 -r 40 ping > /dev/null; {sent_again}")
-            self.assertEqual(int(out) > 0, some, out)
+        """On a busy machine an answer may come so late that it looks lost, too."""
+        self.assertGreater(self.sent_again("1/20"), 2 * self.sent_again("1"))
 
     def test_the_status_is_the_commands(self):
         self.run_on("0", "--", "sh", "-c", "exit 7", status=7)

@@ -339,8 +339,9 @@ class Threads(Case):
         for wait in (lambda: ours.arrive(self.name, 2), lambda: ours.latch_wait(self.name),
                      lambda: ours.next_leader(self.name)):
             timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-            timer.start()
-            self.assertRaises(KeyboardInterrupt, wait)
+            with self.assertRaises(KeyboardInterrupt):  # even if it comes before the wait
+                timer.start()
+                wait()
             timer.join()
         # The party has left, and counts no longer.
         self.code_of(redlocks.ContendedError, ours.arrive, self.name, 2, timeout=0.05)
