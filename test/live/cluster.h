@@ -12,6 +12,8 @@
 #include <sys/types.h>
 
 #define CLUSTER_MAX 9
+/* The teller of a list that is over asks masters each 5 s whether they know it. */
+#define LIST_ENDS_MS 20000
 
 /* The masters are inside this process: test/double/cluster_double.c. */
 bool cluster_is_inside(void);

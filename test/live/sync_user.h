@@ -17,15 +17,16 @@
 
 #define MS_US 1000
 
-#define AWAIT(condition)                                                                           \
+#define AWAIT_MS(condition, ms)                                                                    \
     do {                                                                                           \
-        int64_t end_ = now_us() + 10000 * MS_US;                                                   \
+        int64_t end_ = now_us() + (int64_t)(ms)*MS_US;                                             \
         while (!(condition)) {                                                                     \
             if (now_us() > end_)                                                                   \
-                fail_msg("not within 10 s: %s", #condition);                                       \
+                fail_msg("not within %lld ms: %s", (long long)(ms), #condition);                   \
             usleep(1000);                                                                          \
         }                                                                                          \
     } while (0)
+#define AWAIT(condition) AWAIT_MS(condition, 10000)
 
 redlock_stats stats_now(redlock_sync *client);
 /* On a busy machine masters are slow: each has so much time for a request. */

@@ -4,8 +4,8 @@
 #include "scene.h"
 
 #define MASTERS    3
-#define NOTICED_MS 11000
-#define PUSHED_MS  500 /* a refresh, each second, is too late */
+#define NOTICED_MS 15000 /* 3 s of silence, 5 s to connect, and a refresh before each of them */
+#define PUSHED_MS  500   /* a refresh, each second, is too late */
 
 /* Masters for which this many notification connections were made. */
 static unsigned masters_subscribed(unsigned roads)

@@ -6,7 +6,8 @@
 
 #include "relisted.h"
 
-#define TTL 30000
+#define TTL         30000
+#define PATIENCE_MS 20000 /* askers ask again each 5 s, where a master did not know the heeder */
 
 struct heard {
     unsigned times;
@@ -59,10 +60,10 @@ SCENE(test_a_heeder_and_an_asker_go_over, .masters = MASTERS)
     relisted_ask();
     relisted_leave();
     redlock_asker *asks = ask(&other, "name", "please", &told_other);
-    AWAIT(&next, heard.times && told_other);
+    AWAIT_MS(&next, heard.times && told_other, PATIENCE_MS);
     assert_string_equal(heard.text, "please");
     redlock_heeder *heeds = hold_and_heed(&stays, &other, "free", &of_other);
-    AWAIT(&next, of_other.times && told);
+    AWAIT_MS(&next, of_other.times && told, PATIENCE_MS);
     assert_string_equal(of_other.text, "soon");
     redlock_asker_free(asker);
     redlock_asker_free(asks);
@@ -102,11 +103,11 @@ SCENE(test_a_wish_of_the_former_client_is_our_own, .masters = MASTERS)
     relisted_ask();
     relisted_leave();
     redlock_heeder *heeder = hold_and_heed(&take, &next, "free", &heard);
-    AWAIT(&next, told);
+    AWAIT_MS(&next, told, PATIENCE_MS);
     keepers("DEL");
-    AWAIT_MS(&next, keepers("EXISTS") == MASTERS - 1, 20000);
+    AWAIT_MS(&next, keepers("EXISTS") == MASTERS - 1, PATIENCE_MS);
     redlock_asker *asks = ask(&other, "free", "theirs", &told_other);
-    AWAIT(&next, heard.times);
+    AWAIT_MS(&next, heard.times, PATIENCE_MS);
     assert_string_equal(heard.text, "theirs");
     redlock_asker_free(asker);
     redlock_asker_free(asks);

@@ -76,7 +76,8 @@ static void end_list(unsigned count, const char *successor)
     options.looks_only = true;
     user_begin(&tool, scene.loop, NULL, &options);
     redlock_list_end(tool.client, successor);
-    AWAIT(&tool, (redlock_lists_used(tool.client, &used), used.over == (1U << count) - 1));
+    AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == (1U << count) - 1),
+             LIST_ENDS_MS);
     assert_int_equal(user_end(&tool, 5000), 0);
 }
 
@@ -218,7 +219,7 @@ static void assert_becomes(const char *list, const char *now, const char *entrie
     options.looks_only = true;
     user_begin(&tool, scene.loop, NULL, &options);
     redlock_list_end(tool.client, now);
-    AWAIT(&tool, (redlock_lists_used(tool.client, &used), used.over == 3));
+    AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == 3), LIST_ENDS_MS);
     assert_int_equal(user_end(&tool, 5000), 0);
     for (unsigned i = 0; i < 2; i++)
         let_ask(i);

@@ -717,12 +717,13 @@ CASE(opened_and_closed_200_times)
     redlock_options options = {.size = sizeof(redlock_options)};
     options.nodes = cluster.nodes;
     options.connect_timeout_ms = options.request_timeout_ms = 5000;
+    redlock_lease_options brief = terms(5000, 0);
     unsigned descriptors = 0, threads = entries("/proc/self/task");
     for (int i = 0; i < 200; i++) {
         redlock_sync *client;
         assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
         if (i % 4 == 1)
-            redlock_sync_lease_free(take(client, "again", NULL));
+            redlock_sync_lease_free(take(client, "again", &brief));
         if (i % 4 == 2)
             redlock_sync_close(client, 1000);
         redlock_sync_free(client);

@@ -408,7 +408,7 @@ WITH_CLEAN_CLIENT(a_downgrade_waits_for_a_hung_quorum_as_a_reader)
 
 WITH_CLEAN_CLIENT(a_downgrade_ends_with_its_lease)
 {
-    redlock_lease_options options = terms(2000, 0);
+    redlock_lease_options options = terms(5000, 0); /* it lasts while masters are paused */
     redlock_sync_lease *lease = take(client, "ends", &options);
     redlock_sync_result result = {.size = sizeof(redlock_sync_result)};
     cluster_do(&cluster, "pause 1 2 3");

@@ -167,7 +167,7 @@ static void tell_over(struct list list, struct list next)
     options.on_log = NULL;
     redlock_sync *tool = open_as(&options);
     assert_code(redlock_sync_run(tool, say_it_is_over, &telling), REDLOCK_OK);
-    AWAIT(is_over(tool, &telling, list));
+    AWAIT_MS(is_over(tool, &telling, list), LIST_ENDS_MS);
     redlock_sync_close(tool, PATIENCE_MS);
     redlock_sync_free(tool);
 }
@@ -271,7 +271,7 @@ static void go_through(redlock_sync *client, const struct list *steps, unsigned 
     unsigned told = 0;
     for (unsigned i = 0; i + 1 < count; i++) {
         told += steps[i].count;
-        AWAIT(ends_told() == told);
+        AWAIT_MS(ends_told() == told, LIST_ENDS_MS);
         let_hear(steps[i]);
         AWAIT(is_on(client, steps[i + 1]));
         unsigned before = turns;

@@ -609,7 +609,8 @@ static unsigned open_files(void)
 CASE(former_clients_leave_no_descriptor)
 {
     redlock_sync *client = open_with(0, 5);
-    redlock_sync_lease *lease = take(client, "name", NULL);
+    redlock_lease_options options = terms(5000, 0);
+    redlock_sync_lease *lease = take(client, "name", &options);
     assert_code(relist(client, 0, 5, PATIENCE_MS), REDLOCK_OK);
     unsigned before = open_files();
     for (unsigned i = 0; i < 20; i++)
@@ -619,7 +620,7 @@ CASE(former_clients_leave_no_descriptor)
     assert_int_equal(redlock_sync_close(client, PATIENCE_MS), 0);
     redlock_sync_free(client);
     cases_ended++;
-    AWAIT(cluster_keys(&cluster) == 0);
+    AWAIT(cluster_keys(&cluster) == 0); /* a master that left has what moved away, for a ttl */
 }
 
 /* ---- Barriers, latches and observers.  They leave keys until their ttl is over. ---- */

@@ -118,7 +118,7 @@ static void go_and_come(struct list from, struct list to)
     assert_code(redlock_relist(former.client, next.client, hear_closed, NULL), REDLOCK_OK);
     AWAIT(&next, left);
     assert_int_equal(take.told[REDLOCK_MOVED].times, 1);
-    assert_int_equal(cluster_holders(&cluster, "name", redlock_lease_token(take.lease)), 3);
+    AWAIT(&next, cluster_holders(&cluster, "name", redlock_lease_token(take.lease)) == 3);
     assert_null(strstr(former.log, "leases wait"));
     redlock_free(former.client);
     assert_code(take_release(&take), REDLOCK_OK);
@@ -238,7 +238,8 @@ static void tell_over(struct list list, const char *successor)
     options.looks_only = true;
     user_begin(&tool, ev_loop_new(0), NULL, &options);
     redlock_list_end(tool.client, successor);
-    AWAIT(&tool, (redlock_lists_used(tool.client, &used), used.over == (1U << list.count) - 1));
+    AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == (1U << list.count) - 1),
+             LIST_ENDS_MS);
     user_close(&tool, PATIENCE_MS);
 }
 
@@ -315,7 +316,7 @@ CASE(whose_login)
     options.looks_only = true;
     user_begin(&tool, user.loop, NULL, &options);
     redlock_list_end(tool.client, told);
-    AWAIT(&tool, (redlock_lists_used(tool.client, &used), used.over == 3));
+    AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == 3), LIST_ENDS_MS);
     user_end(&tool, PATIENCE_MS);
     for (unsigned i = 0; i < 2; i++)
         cluster_tell(&cluster, i, "CLIENT KILL TYPE normal");
