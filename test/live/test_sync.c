@@ -246,7 +246,7 @@ CASE(readiness_is_told)
 
 static redlock_code wait_for_ever(struct call *call)
 {
-    redlock_lease_options options = terms(10000, REDLOCK_FOREVER);
+    redlock_lease_options options = terms(6000, REDLOCK_FOREVER);
     options.data = call;
     return redlock_sync_acquire(call->client, &call->lease, call->name, &options, NULL);
 }
