@@ -1125,8 +1125,8 @@ static int option_kind(const char *word)
     real_die("--break: a kind of requests, as requests.h names it");
 }
 
-/* A rule of shared names, of slots, of what is said of a name, of latches, or of the clock, that
- * the model then breaks. */
+/* A rule of shared names, of slots, of what is said of a name, of wishes, of latches, or of the
+ * clock, that the model then breaks. */
 static void break_rule(const char *word)
 {
     const struct {
@@ -1146,6 +1146,7 @@ static void break_rule(const char *word)
                  {"new_places_pass", &model_flaws.new_places_pass},
                  {"renewals_hide_slots", &model_flaws.renewals_hide_slots},
                  {"announces_for_anyone", &model_flaws.announces_for_anyone},
+                 {"tells_by_id", &model_flaws.tells_by_id},
                  {"latch_of_any_process", &model_flaws.latch_of_any_process},
                  {"drops_young", &model_flaws.drops_young},
                  {"proposals_uncut", &model_flaws.proposals_uncut},

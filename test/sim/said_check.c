@@ -156,6 +156,24 @@ bool listener_heard(const struct listener *it, const struct model_answer *answer
 
 /* ---- requests and answers ------------------------------------------------------------------ */
 
+/* Often it is said once more, to another holder. */
+static void draw_ask(struct chance *chance, const struct model_master *model, uint32_t holder,
+                     struct model_call *call)
+{
+    bool again = chance_permille(chance, 500);
+    unsigned name = chance_below(chance, NAMES);
+    for (unsigned i = 0; again && i < NAMES; i++) {
+        uint32_t token = model->data.said[(name + i) % NAMES].token;
+        if (token && token != holder) {
+            name = (name + i) % NAMES;
+            call->fence = model->data.said[name].term;
+            break;
+        }
+    }
+    call->names[call->count++] = (uint8_t)name;
+    call->number = 100 + call->number; /* more than ever wait: the real queue keeps the dead */
+}
+
 struct model_call said_draw(struct chance *chance, const struct model_master *model,
                             unsigned tokens, int64_t longest_ms)
 {
@@ -180,8 +198,7 @@ struct model_call said_draw(struct chance *chance, const struct model_master *mo
     if (call.kind == REQUEST_OBSERVE)
         call.ttl_ms *= chance_permille(chance, 150) ? 0 : 4;
     if (call.kind == REQUEST_ASK) {
-        call.names[call.count++] = (uint8_t)chance_below(chance, NAMES);
-        call.number = 100 + call.number; /* more than ever wait: the real queue keeps the dead */
+        draw_ask(chance, model, holder, &call);
         return call;
     }
     if (said->token && chance_permille(chance, 400)) { /* once more */

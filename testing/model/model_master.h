@@ -362,6 +362,7 @@ struct model_flaws {
     bool gives_no_hints;       /* a slot that nobody stands at is freed in silence */
     bool renewals_hide_slots;  /* a renewal does not store that there is its slot */
     bool announces_for_anyone; /* announce does not look at the token */
+    bool tells_by_id;          /* ask publishes no wish again for another token */
     bool latch_of_any_process; /* what was given to a former process counts */
     bool drops_young;          /* drop does not look at how long the latch has been there */
     bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */
