@@ -39,6 +39,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --barriers %d", options->barriers);
     if (options->latches >= 0)
         printf(" --latches %d", options->latches);
+    if (options->asks >= 0)
+        printf(" --asks %d", options->asks);
     if (options->readers >= 0)
         printf(" --readers %d", options->readers);
     if (options->clients)

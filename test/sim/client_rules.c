@@ -8,6 +8,8 @@
 #include "links.h"
 #include "lists.h"
 #include "movers.h"
+#include "recipe_users.h"
+#include "recipes/view.h"
 #include "wrong.h"
 
 /* ---- options ---------------------------------------------------------------------- */
@@ -72,6 +74,10 @@ uint8_t check_name(struct shell *s, struct slice key)
         return (uint8_t)model_slot(bytes[of_slot + prefix] - 'a', bytes[of_slot - 2] - '0');
     if (key.length == prefix + 1 && memcmp(bytes, s->world->prefix, prefix) == 0)
         return (uint8_t)(bytes[prefix] - 'a');
+    size_t of_wish = sizeof WISHES - 1;
+    if (key.length == of_wish + prefix + 1 && memcmp(bytes, WISHES, of_wish) == 0 &&
+        memcmp(bytes + of_wish, s->world->prefix, prefix) == 0)
+        return (uint8_t)wishes_of(bytes[of_wish + prefix] - 'a');
     world_violated(s->world, "options", "client %u uses a key of %zu bytes without the prefix",
                    s->index + 1, key.length);
     return 0;

@@ -88,6 +88,7 @@ static void destroy(struct shell *s)
     leaders_drop(s);
     barriers_drop(s);
     latches_drop(s);
+    wishes_drop(s);
     s->client = NULL;
     s->turn = TURN_OVER;
     s->timer_order = 0;

@@ -90,6 +90,8 @@ struct shell {
     struct user_observer *observers;
     struct user_party *parties;
     struct user_latch *latches; /* calls without an outcome */
+    struct user_heeder *heeders;
+    struct user_asker *askers;
     bool ready_told, close_asked, closed, closed_told;
     usec close_since;    /* true time */
     uint32_t moved_away; /* leases, from this client to its mate */

@@ -8,6 +8,7 @@
 #include "client_rules.h"
 #include "invariants.h"
 #include "lists.h"
+#include "recipes/view.h"
 #include "trace.h"
 
 #define LEFT_MOST ((INT64_C(1) << 53) / 1000) /* ms: as in lib/wire */
@@ -45,13 +46,14 @@ struct tag exchange_expected(struct shell *s, unsigned master)
 
 /* ---- requests ----------------------------------------------------------------------- */
 
-/* Values are numbers here, in decimal. */
-static uint32_t said_number(const char *value, size_t length)
+/* In decimal; those of a wish come behind who asks. */
+uint32_t exchange_said_number(struct slice value)
 {
+    bool is_wish = value.length > 2 && memcmp(value.bytes, "- ", 2) == 0;
     uint32_t number = 0;
-    for (size_t i = 0; i < length; i++)
-        number = number * 10 + (uint32_t)(value[i] - '0');
-    return number;
+    for (size_t i = is_wish ? 2 : 0; i < value.length; i++)
+        number = number * 10 + (uint32_t)(value.bytes[i] - '0');
+    return is_wish ? number | SAID_AS_WISH : number;
 }
 
 bool exchange_read_arrived(struct world *w, struct model_call *call, const char *lines,
@@ -148,12 +150,12 @@ static void fill_kind(struct shell *s, struct model_call *call, const struct req
     case REQUEST_UNSAY:
         call->fence = request->announce.term;
         call->number = request->announce.number;
-        call->said = said_number(request->announce.value.bytes, request->announce.value.length);
+        call->said = exchange_said_number(request->announce.value);
         break;
     case REQUEST_ASK:
         call->fence = request->ask.id;
         call->number = request->ask.least;
-        call->said = said_number(request->ask.words.bytes, request->ask.words.length);
+        call->said = exchange_said_number(request->ask.words);
         break;
     case REQUEST_ARRIVE:
     case REQUEST_DEPART:
@@ -226,14 +228,16 @@ void exchange_spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
 struct slice exchange_spell_name(const struct shell *s, unsigned name)
 {
     static char key[80];
-    int length = snprintf(key, sizeof key, "%s%c", s->world->prefix, (char)('a' + name));
+    bool is_wish = wishes_are(name);
+    int length = snprintf(key, sizeof key, "%s%s%c", is_wish ? WISHES : "", s->world->prefix,
+                          (char)('a' + (is_wish ? name - wishes_of(0) : name)));
     return (struct slice){key, (size_t)length};
 }
 
 void exchange_spell_said(const struct world *w, const struct model_said *it, int64_t left_ms,
                          struct said *said)
 {
-    static char value[12];
+    static char value[14];
     *said = (struct said){0};
     if (!it->token)
         return;
@@ -241,7 +245,9 @@ void exchange_spell_said(const struct world *w, const struct model_said *it, int
                           .number = it->number,
                           .token = {w->tokens[it->token].text, TOKEN_TEXT},
                           .remaining_ms = left_ms};
-    said->value = (struct slice){value, (size_t)snprintf(value, sizeof value, "%u", it->value)};
+    said->value = (struct slice){value, (size_t)snprintf(value, sizeof value, "%s%u",
+                                                         it->value & SAID_AS_WISH ? "- " : "",
+                                                         it->value & ~SAID_AS_WISH)};
 }
 
 void exchange_spell_push(const struct shell *s, const struct heard *heard, struct push *push)

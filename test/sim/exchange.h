@@ -15,6 +15,10 @@ void exchange_expect(struct shell *shell, unsigned master, const struct tag *tag
 struct tag exchange_expected(struct shell *shell, unsigned master);
 
 /* The message that a connected link sends for a request. */
+/* Values are numbers here; those of wishes have this bit. */
+#define SAID_AS_WISH 0x80000000U
+uint32_t exchange_said_number(struct slice value);
+
 struct message *exchange_ask(struct shell *shell, unsigned master, const struct request *request);
 
 /* The message's answer, as the core has it.  `reply` points into `hello` and the message. */

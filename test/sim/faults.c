@@ -63,6 +63,11 @@ const struct profile profiles[] = {
          BIT(FAULT_LATE_FIN) | BIT(FAULT_STOP_CLIENT) | BIT(FAULT_KILL_CLIENT) |
          BIT(FAULT_SCRIPT_FLUSH) | BIT(FAULT_ERRORS),
      false, HABIT_CHANGE},
+    {"wishes", "some ask holders to let go, who heed; restarts, cuts, sleepers",
+     BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_CUT) | BIT(FAULT_HALF_OUT) |
+         BIT(FAULT_HALF_IN) | BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_KEEPING) |
+         BIT(FAULT_STOP_CLIENT) | BIT(FAULT_KILL_CLIENT) | BIT(FAULT_SCRIPT_FLUSH),
+     false, HABIT_WISHES},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
      HABIT_ANY},
@@ -118,6 +123,8 @@ void faults_draw(struct world *w)
         if (chance_permille(&w->chance, share))
             w->faults |= options->faults & BIT(kind);
     if (options->habit == HABIT_CROWD && chance_permille(&w->chance, 800))
+        w->faults = 0;
+    if (options->habit == HABIT_WISHES && chance_permille(&w->asking, 400))
         w->faults = 0;
     if (waiting) /* that is what it is about */
         w->faults |= options->faults & BIT(FAULT_LASTING);

@@ -102,6 +102,7 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     accounts_sent(s, master, kind);
     if (request_is_of_task(kind)) {
         leaders_sent(s, message, request);
+        wishes_sent(s, message);
         return;
     }
     if (!number)
@@ -125,6 +126,7 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
         return; /* a mutant has had it carried out on another connection */
     if (request_is_of_task(message->call.kind)) {
         leaders_executed(w, master, message);
+        wishes_executed(w, master, message);
         return;
     }
     fences_executed(w, master, message);
@@ -182,6 +184,7 @@ void check_waiting(struct world *w)
     for (unsigned c = 0; c < w->clients; c++)
         for (const struct user_lease *lease = w->shells[c]->all; lease; lease = lease->next_all)
             outcomes_due(lease);
+    wishes_due(w);
 }
 
 void check_orphans(struct world *w)

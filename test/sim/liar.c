@@ -4,7 +4,9 @@
 
 #include "client_shell.h"
 #include "lists.h"
+#include "exchange.h"
 #include "model_net.h"
+#include "recipe_users.h"
 #include "trace.h"
 
 #define DAY_MS INT64_C(86400000)
@@ -243,6 +245,43 @@ static void lie_about_latch(struct world *w, unsigned master, const struct model
                                        : 1 + chance_below(&w->latching, w->token_count - 1);
 }
 
+/* Anything that anybody wished, said to whomever the name has. */
+static struct model_said something_wished(struct world *w, unsigned master, unsigned name)
+{
+    uint32_t number = 1 + chance_below(&w->asking, w->wish_count);
+    struct model_said said = {.value = number | SAID_AS_WISH, .term = w->wishes_made[number].id};
+    said.token = model_value(&w->servers[master].model, server_wall(w, master), name);
+    if (said.token > w->token_count)
+        said.token = w->token_count;
+    said.number = chance_range(&w->asking, 1, 3);
+    return said;
+}
+
+static void lie_about_wish(struct world *w, unsigned master, const struct model_call *call,
+                           struct model_answer *answer)
+{
+    bool asks = call->kind == REQUEST_ASK;
+    if (tells(w, LIE_REFUSE))
+        answer->answer = ANSWER_ABSENT;
+    if (!tells(w, LIE_GRANT) || !w->wish_count || !w->token_count)
+        return;
+    answer->answer = ANSWER_HELD;
+    answer->value = 1 + chance_below(&w->asking, w->token_count);
+    answer->remaining_ms = chance_range(&w->asking, 1, w->max_ttl_ms);
+    answer->counted = chance_below(&w->asking, 3);
+    if (asks)
+        return;
+    answer->said = something_wished(w, master, call->names[0] - wishes_of(0));
+    answer->answer = answer->said.token ? ANSWER_YES : ANSWER_ABSENT;
+    answer->remaining_ms = chance_range(&w->asking, 1, 15000);
+}
+
+static bool is_about_wish(const struct model_call *call)
+{
+    return call->kind == REQUEST_ASK ||
+           (call->kind == REQUEST_OBSERVE && wishes_are(call->names[0]));
+}
+
 static void lie_about_error(struct world *w, const struct model_call *call,
                             struct model_answer *answer)
 {
@@ -291,6 +330,8 @@ void liar_answers(struct world *w, unsigned master, struct message *message, boo
         lie_about_barrier(w, call, answer);
     else if (call->kind == REQUEST_TALLY || call->kind == REQUEST_MEND)
         lie_about_latch(w, master, call, answer);
+    else if (is_about_wish(call))
+        lie_about_wish(w, master, call, answer);
     else if (request_is_of_task(call->kind))
         lie_about_leader(w, call, answer);
     bool has_age = call->kind == REQUEST_TALLY || call->kind == REQUEST_MEND;

@@ -11,6 +11,7 @@
 #include "exchange.h"
 #include "invariants.h"
 #include "links.h"
+#include "recipe_users.h"
 #include "rules.h"
 #include "trace.h"
 
@@ -177,6 +178,7 @@ static void deliver_heard(struct link *link, const struct heard *heard)
     struct push push = {
         .token = {token, TOKEN_TEXT}, .clock = heard->clock, .free_slot = heard->free_slot};
     if (heard->kind == EVENT_PUSH && heard->says) {
+        wishes_pushed(s, master, heard);
         exchange_spell_push(s, heard, &push);
     } else if (heard->kind == EVENT_PUSH) {
         memcpy(token, s->world->tokens[heard->token].text, sizeof token);

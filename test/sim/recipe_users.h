@@ -28,6 +28,41 @@ void leaders_sent(struct shell *shell, const struct message *message,
                   const struct request *request);
 void leaders_executed(struct world *world, unsigned master, const struct message *message);
 
+/* ---- wishes.c: askers, and holders that heed ---- */
+
+/* The name of the wishes for a name, in runs where nobody hoards. */
+static inline unsigned wishes_of(unsigned name)
+{
+    return MODEL_NAMES + name;
+}
+static inline bool wishes_are(unsigned name)
+{
+    return name >= wishes_of(0) && name < wishes_of(MODEL_NAMES);
+}
+
+void wishes_draw(struct world *world);
+/* A user hears of a lease: it may begin to heed, or end that. */
+void wishes_user_told(struct user_lease *lease, const redlock_event *event);
+/* A user may ask, or end that. */
+void wishes_user_acts(struct shell *shell);
+/* In peace: heeders end with their leases, and askers that would ask for ever. */
+void wishes_tidy_up(struct shell *shell);
+/* Somebody of the client heeds, or has not heard how it went. */
+bool wishes_wait(const struct shell *shell);
+/* The client is freed, and with it all its handles. */
+void wishes_drop(struct shell *shell);
+
+/* ---- wishes_rules.c ---- */
+
+void wishes_sent(struct shell *shell, const struct message *message);
+void wishes_executed(struct world *world, unsigned master, const struct message *message);
+/* A client takes in a push. */
+void wishes_pushed(const struct shell *shell, unsigned master, const struct heard *heard);
+/* This push gets lost. */
+bool wishes_lose(struct world *world, const struct model_push *push);
+/* Now and then: is a wish overdue? */
+void wishes_due(struct world *world);
+
 /* ---- barriers.c: parties that meet ---- */
 
 /* A client tells a master that a barrier was passed: it was decided by then. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "client_shell.h"
+#include "recipe_users.h"
 #include "trace.h"
 
 #define FLOOD   300
@@ -154,6 +155,7 @@ static void publish(struct shell *s, unsigned master, const struct model_push *p
     usec blocked = path_of(s, master)->in_blocked;
     bool lost = (w->faults && chance_permille(&w->chance, UNHEARD)) ||
                 (blocked > w->now && chance_permille(&w->chance, 500));
+    lost |= wishes_lose(w, push);
     if (!s->running || it->phase != SUBSCRIPTION_UP || it->epoch != w->servers[master].epoch ||
         lost)
         return;

@@ -267,6 +267,7 @@ void user_told(struct user_lease *lease, const redlock_event *event)
     if (crowd_told(lease, event) || lists_told(lease, event))
         return;
     leaders_user_told(lease, event);
+    wishes_user_told(lease, event);
     if (is_hasty(s) && chance(s, s->close_asked ? ENDS_CLOSING : ENDS_AT_ONCE)) {
         TRACE(s->world, "client %u is freed", s->index + 1);
         check_ended(s); /* its leases are not released */
@@ -302,6 +303,7 @@ static void tidy_up(struct shell *s)
     leaders_tidy_up(s);
     barriers_tidy_up(s);
     latches_tidy_up(s);
+    wishes_tidy_up(s);
     for (struct user_lease *lease = s->all, *next; lease; lease = next) {
         next = lease->next_all;
         if (lease->let_go || lease->is_probe)
@@ -448,6 +450,7 @@ static void act(struct shell *s)
     leaders_user_acts(s);
     barriers_user_acts(s);
     latches_user_acts(s);
+    wishes_user_acts(s);
     if (hand_on(s, lease))
         return;
     if (dice < 6)

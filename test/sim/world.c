@@ -159,7 +159,8 @@ static bool all_is_given_back(const struct world *w)
     for (unsigned c = 0; c < w->clients; c++)
         if (lasting_reaches_quorum(w, c) &&
             (w->shells[c]->all || leaders_observe(w->shells[c]) || barriers_wait(w->shells[c]) ||
-             latches_wait(w->shells[c]) || w->shells[c]->close_asked || !w->shells[c]->ready_told))
+             latches_wait(w->shells[c]) || wishes_wait(w->shells[c]) || w->shells[c]->close_asked ||
+             !w->shells[c]->ready_told))
             return false;
     for (unsigned f = 0; f < w->foreigners; f++)
         if (w->foreign[f]->next)
@@ -343,6 +344,7 @@ static void make_server(struct world *w, unsigned index)
 static void draw_shares(struct world *w)
 {
     const struct options *options = &w->options;
+    bool asks = options->habit == HABIT_WISHES;
     const struct {
         struct chance *chance;
         uint64_t salt;
@@ -359,6 +361,7 @@ static void draw_shares(struct world *w)
         {&w->leading, 0x1ead, 333, 200, 1000, options->leaders, false, &w->leaders},
         {&w->meeting, 0xba44, 333, 100, 600, options->barriers, false, &w->barriers},
         {&w->latching, 0x1a7c, 333, 100, 600, options->latches, false, &w->latches},
+        {&w->asking, 0x3157, asks ? 1000 : 0, 300, 1000, options->asks, false, &w->asks},
         {&w->turning, 0x70b2, 125, 300, 1000, -1, true, &w->turns},
     };
     for (unsigned i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -415,6 +418,7 @@ static void draw(struct world *w)
     draw_shares(w);
     draw_most_permits(w);
     faults_draw(w);
+    wishes_draw(w);
     lists_draw(w);
     liar_draw(w);
     if (w->faults & 1U << FAULT_FOREIGNERS)

@@ -62,6 +62,7 @@ enum fault_kind {
 enum habit {
     HABIT_ANY,
     HABIT_WAITING, /* they wait, for few names, many with fences, and without haste */
+    HABIT_WISHES,  /* they ask holders to let go, and hold for long */
     HABIT_CROWD,   /* see crowd.h */
     HABIT_LISTS,   /* see lists.h */
     HABIT_CHANGE   /* likewise, and change.h */
@@ -86,6 +87,7 @@ struct options {
     int leaders;      /* likewise */
     int barriers;     /* likewise */
     int latches;      /* likewise */
+    int asks;         /* per mille; -1: none, except in the profile wishes */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -274,6 +276,30 @@ struct latch_made {
     int64_t ends_ms;         /* likewise: its end; 0: it was not reported as made */
 };
 
+/* Each wish is what one asker says. */
+#define WISHES_MOST 200
+struct wish_made {
+    uint8_t name;
+    uint32_t channel;         /* of the process that asks */
+    usec id;                  /* 0: it was not sent yet */
+    uint16_t held;            /* a bit for each master that answered so, at any time */
+    usec absent[MASTERS_MAX]; /* likewise: counts from then on; true time; 0: it did not */
+};
+
+/* A master has this wish for this token, since then. */
+struct wish_there {
+    uint32_t wish, token;
+    usec since; /* true time */
+};
+
+/* A wish was said to a token: a master carried it out, or a client took in the push. */
+#define TELLINGS 4096
+struct telling {
+    uint32_t wish, token;
+    unsigned master, client; /* CLIENTS_MAX: the master carried it out */
+    usec at;                 /* true time */
+};
+
 /* The last fences that holders of one name got; true time. */
 #define TOLD_FENCES 128
 struct told_fences {
@@ -402,6 +428,7 @@ struct world {
     struct chance leading;  /* of what is announced and observed */
     struct chance meeting;  /* of barriers */
     struct chance latching; /* of latches */
+    struct chance asking;   /* of wishes */
     struct chance turning;  /* of local_turn_ms */
     struct chance listing;  /* of lists */
     usec now;
@@ -422,6 +449,8 @@ struct world {
     unsigned leaders;      /* per mille of the leases that can announce something */
     unsigned barriers;     /* per mille: how often users arrive at one */
     unsigned latches;      /* per mille: how often users do something about one */
+    unsigned asks;         /* per mille: how often users ask a holder, or heed */
+    unsigned deaf;         /* per mille of the pushes about wishes that get lost, whatever else */
     unsigned turns;        /* per mille of the processes set local_turn_ms */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
@@ -469,6 +498,11 @@ struct world {
     unsigned parties_made;
     struct latch_made latches_made[LATCHES];
     unsigned latch_count;
+    struct wish_made wishes_made[WISHES_MOST]; /* from 1 on */
+    uint32_t wish_count;
+    struct wish_there wishes_there[MASTERS_MAX][MODEL_NAMES];
+    struct telling tellings[TELLINGS];
+    unsigned tellings_made;
     uint8_t rush_name; /* many make a latch of it until then */
     usec rush_until;
     uint32_t arrivals_made;

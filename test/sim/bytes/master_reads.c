@@ -6,6 +6,7 @@
 
 #include "client_rules.h"
 #include "command_reader.h"
+#include "exchange.h"
 #include "peer.h"
 #include "subscription.h"
 
@@ -27,14 +28,10 @@ static uint32_t token_meant(void *owner, struct slice token)
     return world_token(s->world, token.bytes, token.length);
 }
 
-/* Values are numbers here. */
 static uint32_t value_meant(void *owner, struct slice value)
 {
     (void)owner;
-    uint32_t number = 0;
-    for (size_t i = 0; i < value.length; i++)
-        number = number * 10 + (uint32_t)(value.bytes[i] - '0');
-    return number;
+    return exchange_said_number(value);
 }
 
 static uint32_t channel_meant(void *owner, struct slice channel)

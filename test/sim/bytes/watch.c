@@ -11,6 +11,7 @@
 #include "exchange.h"
 #include "invariants.h"
 #include "links.h"
+#include "recipe_users.h"
 #include "sockets.h"
 #include "trace.h"
 
@@ -209,6 +210,8 @@ static void notification_comes(struct peer *peer, const struct event *event)
         TRACE(peer->shell->world, "  client %u hears from master %u that t%u was given it%s",
               peer->shell->index + 1, peer->master + 1, said->heard.token,
               clock_text(said->heard.clock));
+    if (event->kind == EVENT_PUSH && said->heard.says)
+        wishes_pushed(peer->shell, peer->master, &said->heard);
     peer->first = said->next;
     free(said);
 }
