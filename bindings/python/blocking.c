@@ -249,7 +249,7 @@ void held_free(struct held *held)
     free(holding);
 }
 
-/* ---- Barriers and latches ---- */
+/* ---- Barriers, latches and wishes ---- */
 
 struct errand {
     struct task task;
@@ -260,6 +260,7 @@ struct errand {
     latch_call *call;
     redlock_barrier *party;
     redlock_latch *latch;
+    redlock_asker *asker;
     struct flag done;
     redlock_code refused;
     bool begun;
@@ -303,6 +304,16 @@ static void on_tally(redlock_latch *latch, const redlock_latch_result *tally, vo
     flag_raise(&errand->done);
 }
 
+static void on_asked(redlock_asker *asker, const redlock_asked *asked, void *data)
+{
+    struct errand *errand = data;
+    errand->task.asked = *asked;
+    errand->task.code = asked->code;
+    errand->asker = NULL;
+    redlock_asker_free(asker);
+    flag_raise(&errand->done);
+}
+
 static void begin_barrier(redlock *client, void *data)
 {
     struct errand *errand = data;
@@ -317,10 +328,28 @@ static void begin_latch(redlock *client, void *data)
         errand->call(client, &errand->latch, errand->name, errand->options, on_tally, errand);
 }
 
+static void begin_ask(redlock *client, void *data)
+{
+    struct errand *errand = data;
+    errand->refused =
+        redlock_ask(client, &errand->asker, errand->name, errand->options, on_asked, errand);
+}
+
+/* A wish has no call that ends it: its result is ours. */
+static void end_asker(struct errand *errand)
+{
+    redlock_asker_free(errand->asker);
+    errand->asker = NULL;
+    errand->task.code = REDLOCK_E_CANCELLED;
+    flag_raise(&errand->done);
+}
+
 static void leave(redlock *client, void *data)
 {
     struct errand *errand = data;
     (void)client;
+    if (errand->asker)
+        end_asker(errand);
     if (errand->party)
         redlock_barrier_leave(errand->party);
     if (errand->latch)
@@ -353,6 +382,14 @@ redlock_code task_latch(struct task *task, latch_call *call, const char *name,
     errand->options = options;
     errand->call = call;
     return begin(errand, begin_latch);
+}
+
+redlock_code task_ask(struct task *task, const char *name, const redlock_ask_options *options)
+{
+    struct errand *errand = errand_of(task);
+    errand->name = name;
+    errand->options = options;
+    return begin(errand, begin_ask);
 }
 
 bool task_wait(struct task *task, int64_t ms)

@@ -46,12 +46,13 @@ bool held_wait(struct held *held, int64_t ms);
 /* The code of LOST; REDLOCK_OK: it was not lost. */
 redlock_code held_loss(const struct held *held);
 
-/* ---- A call at a barrier or latch, which runs on the library's thread ---- */
+/* ---- A call at a barrier or latch, or a wish, which runs on the library's thread ---- */
 
 struct task {
     redlock_code code;
     redlock_barrier_result passage;
     redlock_latch_result tally;
+    redlock_asked asked;
     char text[1024];
 };
 typedef redlock_code latch_call(redlock *client, redlock_latch **latch, const char *name,
@@ -66,6 +67,7 @@ redlock_code task_arrive(struct task *task, const char *name,
                          const redlock_barrier_options *options);
 redlock_code task_latch(struct task *task, latch_call *call, const char *name,
                         const redlock_latch_options *options);
+redlock_code task_ask(struct task *task, const char *name, const redlock_ask_options *options);
 bool task_wait(struct task *task, int64_t ms);
 
 /* The text of redlock_stats_text(), for text_free(); NULL without memory, or after a close. */

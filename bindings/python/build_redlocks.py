@@ -20,6 +20,9 @@ CALLBACKS = """
 extern "Python" void on_lease_event(redlock_lease *, const redlock_event *, void *);
 extern "Python" void on_passage_here(redlock_barrier *, const redlock_barrier_result *, void *);
 extern "Python" void on_tally_here(redlock_latch *, const redlock_latch_result *, void *);
+extern "Python" void on_record_here(redlock_once *, const redlock_latch_result *, void *);
+extern "Python" void on_asked_here(redlock_asker *, const redlock_asked *, void *);
+extern "Python" void on_wish(redlock_heeder *, const redlock_wish *, void *);
 extern "Python" void on_leader(redlock_observer *, const redlock_leader *, void *);
 extern "Python" void on_ready(redlock *, redlock_code, const char *, void *);
 extern "Python" void on_closed(redlock *, unsigned, void *);

@@ -59,6 +59,30 @@ class Virtual(unittest.TestCase):
                 client.latch_wait("latch", timeout=7)
             self.assertEqual(round(testing.now()), 34)
 
+    def test_a_record_that_no_quorum_answers_for(self):
+        """The work is done, and the masters are gone before the record: it is not known to be there."""
+        async def program():
+            async def work(lease):
+                for master in range(5):
+                    testing.hang(master)
+            async with Client("memory://5") as client:
+                with self.assertRaises(redlocks.NotRecordedError) as raised:
+                    await client.once("report", "today", work, life=60, ttl=10)
+                self.assertIsInstance(raised.exception.__cause__, LostError)
+                self.assertEqual(round(testing.now()), 9)  # at LOST, as a block ends
+                return raised.exception
+        error = testing.run(program())
+        self.assertEqual((error.code, error.undecided), (redlocks.Code.E_EXPIRED, True))
+        self.assertIn("may be recorded or not", str(error))
+
+        testing.begin(virtual=True)
+        with redlocks.Client("memory://5") as client:
+            with self.assertRaises(redlocks.NotRecordedError) as raised:
+                client.once("report", "today", lambda _: [testing.hang(i) for i in range(5)], life=60, ttl=10)
+            self.assertFalse(raised.exception.result.open)
+            for master in range(5):
+                testing.hang(master, False)
+
     def test_what_is_refused(self):
         testing.begin(virtual=True)
         self.assertRaises(MisuseError, testing.kill, 99)

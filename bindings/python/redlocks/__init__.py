@@ -8,10 +8,10 @@ For asyncio: redlocks.aio. For tests without a server: redlocks.testing. The pag
 
 from .client import Client, Lease, Lock
 from .errors import (Code, ContendedError, EndedError, Error, ForkedError, HeldError, LostError, MisuseError,
-                     SystemFailure, UnavailableError)
-from .events import Event, EventKind, Leader, Passage, Tally
+                     NotRecordedError, SystemFailure, UnavailableError)
+from .events import Asked, Done, Event, EventKind, Leader, Passage, Tally, Wish
 from .terms import FOREVER, Shared
 
-__all__ = ["Client", "Code", "ContendedError", "EndedError", "Error", "Event", "EventKind", "FOREVER",
-           "ForkedError", "HeldError", "Leader", "Lease", "Lock", "LostError", "MisuseError", "Passage",
-           "Shared", "SystemFailure", "Tally", "UnavailableError"]
+__all__ = ["Asked", "Client", "Code", "ContendedError", "Done", "EndedError", "Error", "Event", "EventKind",
+           "FOREVER", "ForkedError", "HeldError", "Leader", "Lease", "Lock", "LostError", "MisuseError",
+           "NotRecordedError", "Passage", "Shared", "SystemFailure", "Tally", "UnavailableError", "Wish"]

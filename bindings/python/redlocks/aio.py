@@ -18,15 +18,15 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any, AsyncIterator, Optional, Self, Union, Unpack
+from typing import Any, AsyncIterator, Awaitable, Callable, Optional, Self, Union, Unpack
 
 from . import recipes
 from ._library import extern, ffi, lib, raise_kept, text
 from .errors import Code, Error, HeldError, LostError, error_of
-from .events import (Callback, Event, EventKind, Leader, Passage, Tally, callback_of, event_of, leader_of,
-                     passage_of, tally_of)
-from .terms import (Duration, Name, Names, Options, Terms, c_string, client_options, lease_options, ms,
-                    ms_or_zero, string)
+from .events import (Asked, Callback, Done, Event, EventKind, Leader, Passage, Tally, Wish, asked_of,
+                     callable_of, callback_of, event_of, leader_of, passage_of, tally_of, wish_of)
+from .terms import (Duration, Name, Names, Options, Struct, Terms, c_string, client_options, lease_options,
+                    ms, ms_or_zero, string)
 
 _PATIENCE = 1.0
 _numbers = itertools.count(1)
@@ -63,6 +63,21 @@ def on_tally_here(latch: Any, told: Any, data: Any) -> None:
 
 
 @extern
+def on_record_here(once: Any, told: Any, data: Any) -> None:
+    _hear(data, told.code, tally_of(told))
+
+
+@extern
+def on_asked_here(asker: Any, told: Any, data: Any) -> None:
+    _hear(data, told.code, asked_of(told), "")
+
+
+@extern
+def on_wish(heeder: Any, told: Any, data: Any) -> None:
+    _hear(data, wish_of(told))
+
+
+@extern
 def on_leader(observer: Any, told: Any, data: Any) -> None:
     _hear(data, leader_of(told, bytes(ffi.buffer(told.value, told.length))))
 
@@ -95,6 +110,29 @@ class _Answer:
         self.settle(told)
 
 
+class _Part:
+    """A handle of the library that ends before its lease: a look, a record, or the ear for wishes."""
+
+    def __init__(self, parts: list[_Part], free: Any, told: Callable[..., object]) -> None:
+        self._parts, self._free, self._told = parts, free, told
+        self._handle: Any = None
+
+    def begin(self, client: Client, kind: str, call: Any, lease: Any, *arguments: Any) -> None:
+        place = ffi.new(f"{kind} **")
+        client._check(call(lease, place, *arguments, _register(self)))
+        self._handle = place[0]
+        self._parts.append(self)
+
+    def _hear(self, *told: Any) -> None:
+        self._told(*told)
+
+    def end(self, free: Callable[[Any, Any], None]) -> None:
+        handle, self._handle = self._handle, None
+        if handle:
+            self._parts.remove(self)
+            free(self._free, handle)
+
+
 # Which events answer which call.
 _ANSWERS: dict[int, str] = {
     EventKind.ACQUIRED: "acquire", EventKind.NOT_ACQUIRED: "acquire", EventKind.EXTENDED: "extend",
@@ -115,6 +153,7 @@ class Lease:
         self._guarded: Optional[asyncio.Task[Any]] = None
         self._cancelled = self._released = False
         self._cancels = 0
+        self._parts: list[_Part] = []
         self.slot, self.token = -1, ""
         self._fence = 0
 
@@ -188,7 +227,13 @@ class Lease:
             self._cancelled = True
             self._guarded.cancel()
 
+    def _end_parts(self, free: Callable[[Any, Any], None]) -> None:
+        self._cancel("once")
+        for part in list(self._parts):
+            part.end(free)
+
     def _end(self, event: Event) -> None:
+        self._end_parts(self._client._free)
         lib.redlock_lease_free(self._handle)
         self._handle = None
         self._over.settle(event)
@@ -198,11 +243,14 @@ class Lease:
 
     # ---- calls ----
 
-    async def _ask(self, call: str, function: Any, *arguments: Any) -> Event:
+    def _usable(self) -> Any:
         self._client._use()
         if not self._handle:
             raise error_of(Code.E_STATE, f"the lease on {self.names} is over")
-        self._client._check(function(self._handle, *arguments))
+        return self._handle
+
+    async def _ask(self, call: str, function: Any, *arguments: Any) -> Event:
+        self._client._check(function(self._usable(), *arguments))
         self._cancel(call)
         answer = self._answers[call] = _Answer(self._client._loop)
         event: Event = await answer.future
@@ -228,6 +276,34 @@ class Lease:
         """As a leader: waits until a quorum has the value."""
         chars, size = string(value)
         await self._ask("announce", lib.redlock_lease_announce, chars, size)
+
+    async def once_look(self, key: str) -> Tally:
+        """Whether the work of this name was done for the key: `open`, and `who` has the note."""
+        return await self._once(lib.redlock_once_look, recipes.once_options(key))
+
+    async def once_record(self, key: str, life: Duration, note: Optional[str] = None) -> Tally:
+        """Records that it was done. An error has a `result`, which may be undecided."""
+        note = recipes.note_of(self.token) if note is None else note
+        return await self._once(lib.redlock_once_record, recipes.once_options(key, life, note))
+
+    async def _once(self, call: Any, options: Struct) -> Tally:
+        handle, answer = self._usable(), _Answer(self._client._loop)
+        part = _Part(self._parts, lib.redlock_once_free, lambda *told: answer.settle(told))
+        part.begin(self._client, "redlock_once", call, handle, options.at, lib.on_record_here)
+        self._cancel("once")
+        self._answers["once"] = answer
+        try:
+            code, tally = await answer.future
+        finally:
+            part.end(self._client._free)
+        found: Tally = recipes.result_of(code, tally, "")
+        return found
+
+    def heed(self, on_wish: Callable[[Wish], object]) -> None:
+        """Calls it on the loop for each wish of another client, until the lease ends."""
+        handle, callback, loop = self._usable(), callable_of(on_wish, "on_wish"), self._client._loop
+        part = _Part(self._parts, lib.redlock_heeder_free, lambda wish: loop.call_soon(callback, wish))
+        part.begin(self._client, "redlock_heeder", lib.redlock_heed, handle, lib.on_wish)
 
     async def release(self) -> None:
         """Gives it back, and waits until the masters have it. LostError: it was over before."""
@@ -268,6 +344,7 @@ class Lease:
 
     def _abandon(self) -> None:
         self._released = True
+        self._end_parts(self._client._free)
         handle, self._handle = self._handle, None
         if handle:
             self._client._free(lib.redlock_lease_free, handle)
@@ -288,6 +365,7 @@ class Lease:
             if not self._released and not self._lost:
                 warnings.warn(f"the lease on {self.names} was not given back; it is now", ResourceWarning,
                               source=self)
+            self._end_parts(self._client._free_soon)
             self._client._free_soon(lib.redlock_lease_free, self._handle)
 
 
@@ -509,16 +587,54 @@ class Client:
         options = recipes.latch_options(timeout, **more)
         return await self._carry_out("redlock_latch", getattr(lib, call), name, options, lib.on_tally_here)
 
+    async def once(self, name: Union[str, bytes], key: str, work: Callable[[Lease], Awaitable[Any]], *,
+                   life: Duration, note: Optional[str] = None, on_event: Optional[Callback] = None,
+                   **terms: Unpack[Terms]) -> Done:
+        """Awaits work(lease) under the lock, unless that was done for the key before, and records it for
+        `life`. If it raises, the next one tries. NotRecordedError: it was done, and may be done again."""
+        recipes.check_record(life, note)
+        done: Optional[Done] = None
+        worked = begun = False
+        lease = await self.acquire(name, on_event=on_event, **terms)
+        try:
+            async with lease:
+                found = await lease.once_look(key)
+                if found.open:
+                    done = recipes.done_of(found.who)
+                else:
+                    value, worked = await work(lease), True
+                    note = recipes.note_of(lease.token) if note is None else note
+                    lease.check()
+                    begun = True
+                    await lease.once_record(key, life, note)
+                    done = recipes.done_of(note, True, value)
+        except Error as error:
+            if worked and not done:
+                raise recipes.not_recorded(error, begun) from error
+            if not done:
+                raise
+            recipes.log_end(lease.names, error)
+        return done
+
+    async def ask(self, name: Union[str, bytes], text: str = "", *, timeout: Optional[Duration] = None
+                  ) -> Optional[Asked]:
+        """Asks the holder of the name to let go. None: nobody has it."""
+        options = recipes.ask_options(text, timeout)
+        return recipes.asked_or_none(*await self._told("redlock_asker", lib.redlock_ask, name, options,
+                                                       lib.on_asked_here))
+
     async def _carry_out(self, kind: str, call: Any, name: Union[str, bytes], options: Any,
                          callback: Any) -> Any:
+        return recipes.result_of(*await self._told(kind, call, name, options, callback))
+
+    async def _told(self, kind: str, call: Any, name: Union[str, bytes], options: Any, callback: Any) -> Any:
         """A handle that is freed leaves the barrier, or ends the call at the latch."""
         answer, place = _Answer(self._loop), ffi.new(f"{kind} **")
         self._check(call(self._use(), place, c_string(name), options.at, callback, _register(answer)))
         try:
-            code, result, sentence = await answer.future
+            return await answer.future
         finally:
             self._free(getattr(lib, f"{kind}_free"), place[0])
-        return recipes.result_of(code, result, sentence)
 
 
 class _News:

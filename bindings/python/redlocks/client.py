@@ -11,12 +11,13 @@ import time
 import warnings
 import weakref
 from types import TracebackType
-from typing import Any, Optional, Self, Union, Unpack
+from typing import Any, Callable, Optional, Self, Union, Unpack
 
 from . import recipes
 from ._library import Time, address, ffi, lib, text
 from .errors import Code, Error, HeldError, LostError, error_of
-from .events import Callback, Leader, Passage, Tally, callback_of, event_of, passage_of, tally_of
+from .events import (Asked, Callback, Done, Leader, Passage, Tally, asked_of, callback_of, event_of,
+                     passage_of, tally_of)
 from .terms import (FOREVER, Duration, Name, Names, Options, Struct, Terms, c_string, client_options,
                     lease_options, ms, ms_or_zero, string)
 
@@ -127,6 +128,21 @@ class Lease:
         """As a leader: waits until a quorum has the value."""
         chars, size = string(value)
         self._call(lib.redlock_sync_lease_announce, chars, size)
+
+    def once_look(self, key: str) -> Tally:
+        """Whether the work of this name was done for the key: `open`, and `who` has the note."""
+        return self._once(lib.redlock_sync_once_look, recipes.once_options(key))
+
+    def once_record(self, key: str, life: Duration, note: Optional[str] = None) -> Tally:
+        """Records that it was done. An error has a `result`, which may be undecided."""
+        note = recipes.note_of(self.token) if note is None else note
+        return self._once(lib.redlock_sync_once_record, recipes.once_options(key, life, note))
+
+    def _once(self, function: Any, options: Struct) -> Tally:
+        told, result = Struct("redlock_latch_result").at, _result()
+        code = function(self._held.lease, options.at, told, result)
+        found: Tally = recipes.result_of(code, tally_of(told), text(result.text))
+        return found
 
     def release(self) -> None:
         """Gives it back, and waits until the masters have it. LostError: it was over before."""
@@ -370,6 +386,52 @@ class Client:
         task = self._task()
         code = self._carry_out(task, lib.task_latch, address(call), c_string(name), options.at)
         return recipes.result_of(code, tally_of(task.tally), "")
+
+    def once(self, name: Union[str, bytes], key: str, work: Callable[[Lease], Any], *, life: Duration,
+             note: Optional[str] = None, on_event: Optional[Callback] = None, **terms: Unpack[Terms]) -> Done:
+        """Calls work(lease) under the lock, unless that was done for the key before, and records it for
+        `life`. If it raises, the next one tries. NotRecordedError: it was done, and may be done again."""
+        recipes.check_record(life, note)
+        lease = self.acquire(name, on_event=on_event, **terms)
+        try:
+            found = lease.once_look(key)
+            done = recipes.done_of(found.who) if found.open else self._work(lease, key, work, life, note)
+        except BaseException as error:
+            lease.__exit__(type(error), error, None)
+            raise
+        try:
+            lease.release()
+        except Error as other:  # all that needed it is done
+            recipes.log_end(lease.names, other)
+        return done
+
+    @staticmethod
+    def _work(lease: Lease, key: str, work: Callable[[Lease], Any], life: Duration,
+              note: Optional[str]) -> Done:
+        value = work(lease)
+        note = recipes.note_of(lease.token) if note is None else note
+        begun = False
+        try:
+            lease.check()
+            begun = True
+            lease.once_record(key, life, note)
+        except Error as error:
+            raise recipes.not_recorded(error, begun) from error
+        return recipes.done_of(note, True, value)
+
+    def ask(self, name: Union[str, bytes], text: str = "", *, timeout: Optional[Duration] = None
+            ) -> Optional[Asked]:
+        """Asks the holder of the name to let go. None: nobody has it."""
+        return self._ask(c_string(name), recipes.ask_options(text, timeout))
+
+    def _ask(self, name: Any, options: Struct) -> Optional[Asked]:
+        if not may_be_interrupted():
+            told, result = Struct("redlock_asked").at, _result()
+            code = lib.redlock_sync_ask(self._handle, name, options.at, told, result)
+            return recipes.asked_or_none(code, asked_of(told), text(result.text))
+        task = self._task()
+        code = self._carry_out(task, lib.task_ask, name, options.at)
+        return recipes.asked_or_none(code, asked_of(task.asked), "")
 
     def _task(self) -> Any:
         made = lib.task_new(self._handle)

@@ -84,6 +84,17 @@ class LostError(Error):
     """The lease was held, and is not held any more."""
 
 
+class NotRecordedError(Error):
+    """The work was done, and the next one may do it again. Its cause says why it has no record; `undecided`:
+    it may have one."""
+
+    undecided = False
+
+    def __reduce__(self) -> Any:
+        kind, arguments, state = super().__reduce__()
+        return kind, arguments, {**state, "undecided": self.undecided}
+
+
 class EndedError(Error):
     """You ended the lease or the client yourself."""
 

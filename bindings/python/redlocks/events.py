@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import enum
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -63,13 +64,17 @@ Callback = Callable[[Event], object]
 _COROUTINE = 0x80  # inspect.CO_COROUTINE
 
 
+def callable_of(callback: Any, what: str) -> Callable[[Any], object]:
+    if not callable(callback):
+        raise TypeError(f"{what} cannot be called: {callback!r}")
+    if getattr(getattr(callback, "__code__", None), "co_flags", 0) & _COROUTINE:
+        raise TypeError(f"{what} is a coroutine function, which nobody would await: {callback!r}")
+    checked: Callable[[Any], object] = callback
+    return checked
+
+
 def callback_of(on_event: Any) -> Optional[Callback]:
-    if on_event is not None and not callable(on_event):
-        raise TypeError(f"on_event cannot be called: {on_event!r}")
-    if getattr(getattr(on_event, "__code__", None), "co_flags", 0) & _COROUTINE:
-        raise TypeError(f"on_event is a coroutine function, which nobody would await: {on_event!r}")
-    callback: Optional[Callback] = on_event
-    return callback
+    return None if on_event is None else callable_of(on_event, "on_event")
 
 
 class Leader(NamedTuple):
@@ -103,6 +108,32 @@ class Tally(NamedTuple):
     answered: int
     masters: int
     undecided: bool
+    who: str = ""
+
+
+class Done(NamedTuple):
+    """Work that is done once per key: whether this call did it, and then what it returned. `at` None: another
+    program wrote the record, and `by` is what it says."""
+    ran: bool
+    by: str
+    at: Optional[datetime.datetime]
+    value: Any = None
+
+
+class Asked(NamedTuple):
+    """A holder was asked to let go; it learns nothing if `heard` is 0."""
+    holder: str
+    heard: int
+    waiting: int
+    told: int
+    masters: int
+
+
+class Wish(NamedTuple):
+    """Somebody asks the holder to let go: the label of that client, its text, and how many wait."""
+    who: str
+    text: str
+    waiting: int
 
 
 def passage_of(told: Any) -> Passage:
@@ -112,7 +143,15 @@ def passage_of(told: Any) -> Passage:
 
 def tally_of(told: Any) -> Tally:
     return Tally(told.open, told.arrivals, told.arrived, text(told.id), text(told.arrival), told.answered,
-                 told.masters, told.undecided)
+                 told.masters, told.undecided, text(told.who))
+
+
+def asked_of(told: Any) -> Asked:
+    return Asked(text(told.holder), told.heard, told.waiting, told.told, told.masters)
+
+
+def wish_of(told: Any) -> Wish:
+    return Wish(text(told.who), text(told.text), told.waiting)
 
 
 def leader_of(told: Any, value: bytes) -> Leader:

@@ -1,17 +1,21 @@
-"""Elections, barriers and latches: what both kinds of clients share."""
+"""Elections, barriers, latches, work that is done once, and wishes: what both kinds of clients share."""
 
 from __future__ import annotations
 
+import datetime
 import logging
 from typing import Any, Optional
 
 from ._library import ffi, text
-from .errors import Code, LostError, error_of
-from .events import Leader, leader_of
+from .errors import Code, Error, LostError, NotRecordedError, error_of
+from .events import Asked, Done, Leader, Tally, leader_of
 from .terms import FOREVER, Duration, Struct, ms_or_zero, timeout_ms
 
 _log = logging.getLogger("redlocks")
 TURN_MS = 1000  # a signal of Python waits no longer for a leader
+_WORD_MAX = 64  # bytes of a key or a note
+_WHEN = "%Y-%m-%dT%H:%M:%SZ"
+_LIFE_MAX_MS = 30 * 24 * 3600 * 1000
 
 
 def log_end(names: Any, error: Exception) -> None:
@@ -70,6 +74,65 @@ def latch_options(timeout: Optional[Duration], arrivals: int = 0, life: Optional
     options.set_text("id", id)
     options.set_text("arrival", arrival)
     return options
+
+
+def once_options(key: str, life: Optional[Duration] = None, note: Optional[str] = None) -> Struct:
+    options = Struct("redlock_once_options")
+    options.set_text("key", key)
+    options.set("life_ms", 0 if life is None else ms_or_zero(life))
+    options.set_text("note", note)
+    return options
+
+
+def check_record(life: Duration, note: Optional[str]) -> None:
+    """The library looks at these when the work is done, which is late."""
+    if not 1000 <= ms_or_zero(life) <= _LIFE_MAX_MS:
+        raise error_of(Code.E_ARGUMENT, "a record lives for 1 s to 30 days")
+    if note is not None and not (note.isascii() and note.isprintable() and " " not in note
+                                 and 0 < len(note) <= _WORD_MAX):
+        raise error_of(Code.E_ARGUMENT,
+                       f"a note has 1 to {_WORD_MAX} bytes of printable ASCII without spaces")
+
+
+def note_of(token: str) -> str:
+    """The label of the client, and the time, as `redlock once` notes them."""
+    now = datetime.datetime.now(datetime.timezone.utc).strftime(_WHEN)
+    return f"{token.partition(':')[2][:_WORD_MAX - len(now) - 1]}@{now}"
+
+
+def done_of(note: str, ran: bool = False, value: Any = None) -> Done:
+    who, _, when = note.rpartition("@")
+    try:
+        at = datetime.datetime.strptime(when, _WHEN).replace(tzinfo=datetime.timezone.utc)
+    except ValueError:
+        return Done(ran, note, None, value)
+    return Done(ran, who, at, value)
+
+
+def not_recorded(error: Error, begun: bool) -> NotRecordedError:
+    """The work was done, and this came of its record. A loss may have ended one that was begun."""
+    tally: Optional[Tally] = error.result
+    undecided = tally.undecided if tally else begun and isinstance(error, LostError)
+    is_late = tally and tally.open
+    stands = ("is recorded, but the lease was lost before: somebody else may have begun" if is_late
+              else "may be recorded or not: the next one may do it again" if undecided
+              else "is not recorded: the next one does it again")
+    found = NotRecordedError(error.code, f"the work is done, and {stands} ({error})", error.votes)
+    found.result, found.undecided = tally, undecided
+    return found
+
+
+def ask_options(text: str, timeout: Optional[Duration]) -> Struct:
+    options = Struct("redlock_ask_options")
+    options.set_text("text", text)
+    options.set("timeout_ms", timeout_ms(timeout))
+    return options
+
+
+def asked_or_none(code: int, asked: Asked, sentence: str) -> Optional[Asked]:
+    """None: nobody has the name."""
+    found: Asked = result_of(Code.OK if code == Code.E_GONE else code, asked, sentence)
+    return None if code == Code.E_GONE else found
 
 
 def result_of(code: int, result: Any, sentence: str) -> Any:
