@@ -118,6 +118,24 @@ inline int64_t or_zero(milliseconds time) noexcept
     return time.count() ? time.count() : REDLOCK_ZERO;
 }
 
+inline bool is_word(const char *text) noexcept
+{
+    std::string_view word(text ? text : "");
+    for (unsigned char byte : word)
+        if (byte <= ' ' || byte > '~')
+            return false;
+    return !word.empty() && word.size() < REDLOCK_LATCH_ID_SIZE;
+}
+
+inline void check_record(const redlock_once_options &options)
+{
+    if (options.life_ms < 1000 || options.life_ms > REDLOCK_LATCH_LIFE_MAX)
+        throw error(REDLOCK_E_ARGUMENT, "a record lives for 1 s to 30 days");
+    if (!is_word(options.note))
+        throw error(REDLOCK_E_ARGUMENT,
+                    "the note of a record has 1 to 64 bytes of printable ASCII without spaces");
+}
+
 template <class Event, class F> void *listener(F &function) noexcept
 {
     static_assert(std::is_nothrow_invocable_v<F &, const Event &>,
@@ -157,6 +175,19 @@ struct settings : redlock_options {
         : redlock_options(sized<redlock_options>())
     {
         nodes = list;
+    }
+};
+
+/* Work that is done once, as redlock_once_options.  The strings must live until the call returns.
+ */
+struct once_options : redlock_once_options {
+    explicit once_options(const char *of, milliseconds life = milliseconds(0),
+                          const char *says = nullptr) noexcept
+        : redlock_once_options(sized<redlock_once_options>())
+    {
+        key = of;
+        life_ms = life.count();
+        note = says;
     }
 };
 
@@ -219,6 +250,18 @@ class lease
     void release(result &told) noexcept { note(told, redlock_sync_lease_release); }
     void announce(std::string_view value, result &told) noexcept { announce_(told, value); }
 
+    /* Whether the work of this name was done for the key, and the record that it was: see once().
+     * These do not throw: the result tells whether the record is undecided. */
+    [[nodiscard]] redlock_latch_result once_look(const char *key, result &told) noexcept
+    {
+        return once(redlock_sync_once_look, once_options(key), told);
+    }
+    [[nodiscard]] redlock_latch_result once_record(const redlock_once_options &options,
+                                                   result &told) noexcept
+    {
+        return once(redlock_sync_once_record, options, told);
+    }
+
     redlock_sync_lease *get() const noexcept { return handle_.get(); }
 
   private:
@@ -229,6 +272,8 @@ class lease
         }
     };
     using plain_call = redlock_code(redlock_sync_lease *, redlock_sync_result *);
+    using once_call = redlock_code(redlock_sync_lease *, const redlock_once_options *,
+                                   redlock_latch_result *, redlock_sync_result *);
 
     void note(result &told, plain_call *call) noexcept { detail::note(told, call(get(), &told)); }
     void throwing(plain_call *call)
@@ -243,6 +288,13 @@ class lease
         result told;
         (this->*call)(told, argument);
         detail::check(told);
+    }
+    redlock_latch_result once(once_call *call, const redlock_once_options &options,
+                              result &told) noexcept
+    {
+        auto record = sized<redlock_latch_result>();
+        detail::note(told, call(get(), &options, &record, &told));
+        return record;
     }
     void extend_(result &told, milliseconds ttl) noexcept
     {
@@ -467,6 +519,15 @@ class client
         return latch(redlock_sync_latch_count, name, options, told);
     }
 
+    /* Asks the holder of the name to let go.  E_GONE: nobody has it.  Does not throw. */
+    [[nodiscard]] redlock_asked ask(const std::string &name, const redlock_ask_options &options,
+                                    result &told) noexcept
+    {
+        auto asked = sized<redlock_asked>();
+        detail::note(told, redlock_sync_ask(get(), name.c_str(), &options, &asked, &told));
+        return asked;
+    }
+
   private:
     static constexpr int64_t patience_ms = 1000;
     struct closing {
@@ -541,6 +602,48 @@ template <class F>
 std::invoke_result_t<F, lease &> with_lock(client &client, const name &one, F &&function)
 {
     return with_lock(client, one, terms(), std::forward<F>(function));
+}
+
+/* ---- Work that is done once per key -------------------------------------------- */
+
+/* What came of once(). */
+struct done {
+    bool ran = false; /* this call did it */
+    redlock_latch_result
+        record;  /* who: the note of whoever did it.  See undecided, if told fails */
+    result told; /* of the record.  It fails: the work is done, and the next one may
+                  * do it again */
+    explicit operator bool() const noexcept { return static_cast<bool>(told); }
+};
+
+/* Takes the lock, calls f(lease &) unless that was done for options.key before, records that it was
+ * done, and gives the lock back.  options.note says who did it; options.life_ms is at least 1,000.
+ * Throws what f throws, and the next one tries; and what acquire() and a look throw.  It does not
+ * throw if f was called, and its record fails: look at the result. */
+template <class F>
+[[nodiscard]] done once(client &client, const name &one, const redlock_once_options &options,
+                        const redlock_lease_options &terms, F &&function)
+{
+    done is;
+    detail::check_record(options); /* the library looks at them when the work is done */
+    lease held = client.acquire(one, terms);
+    is.record = held.once_look(options.key, is.told);
+    detail::check(is.told);
+    if (!is.record.open) {
+        std::forward<F>(function)(held);
+        is.ran = true;
+        is.record = held.once_record(options, is.told);
+    }
+    result ignored; /* all that needed the lock is done */
+    held.release(ignored);
+    return is;
+}
+
+template <class F>
+[[nodiscard]] done once(client &client, const name &one, const redlock_once_options &options,
+                        F &&function)
+{
+    return once(client, one, options, terms(), std::forward<F>(function));
 }
 
 /* ---- Leases on an event loop: one thread ------------------------------------- */
@@ -708,6 +811,72 @@ class loop_lease
     redlock_lease *handle_ = nullptr;
     void (*listener_)(const redlock_event &event, void *to) noexcept = nullptr;
     void *listening_ = nullptr;
+};
+
+/* Hears the wishes for the lease of a loop while it lives.  Destroy it, or stop it, before the
+ * lease is asked for again or destroyed: in the callback of LOST and RELEASED, or as a later
+ * member. */
+class loop_heeder
+{
+  public:
+    loop_heeder() noexcept = default;
+    /* f(const redlock_wish &) hears each wish of another client from now on. */
+    template <class F> std::error_code heed(loop_lease &lease, F &function) noexcept
+    {
+        stop();
+        if (!lease.get())
+            return {REDLOCK_E_STATE, category()};
+        void *data = detail::listener<redlock_wish>(function);
+        redlock_heeder *made = nullptr;
+        redlock_code code = redlock_heed(
+            lease.get(), &made,
+            [](redlock_heeder *, const redlock_wish *wish, void *to) {
+                (*static_cast<F *>(to))(*wish);
+            },
+            data);
+        handle_.reset(made);
+        return {code, category()};
+    }
+    void stop() noexcept { handle_.reset(); }
+    explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
+    redlock_heeder *get() const noexcept { return handle_.get(); }
+
+  private:
+    struct freeing {
+        void operator()(redlock_heeder *handle) const noexcept { redlock_heeder_free(handle); }
+    };
+    std::unique_ptr<redlock_heeder, freeing> handle_;
+};
+
+/* Asks the holder of a name to let go, on a loop.  Destroy it before its client. */
+class loop_asker
+{
+  public:
+    loop_asker() noexcept = default;
+    /* f(const redlock_asked &) hears once; with options.again the wish is said until stop(). */
+    template <class F>
+    std::error_code ask(loop_client &client, const std::string &name,
+                        const redlock_ask_options &options, F &function) noexcept
+    {
+        void *data = detail::listener<redlock_asked>(function);
+        redlock_asker *made = nullptr;
+        redlock_code code = redlock_ask(
+            client.get(), &made, name.c_str(), &options,
+            [](redlock_asker *, const redlock_asked *asked, void *to) {
+                (*static_cast<F *>(to))(*asked);
+            },
+            data);
+        handle_.reset(made);
+        return {code, category()};
+    }
+    void stop() noexcept { handle_.reset(); }
+    redlock_asker *get() const noexcept { return handle_.get(); }
+
+  private:
+    struct freeing {
+        void operator()(redlock_asker *handle) const noexcept { redlock_asker_free(handle); }
+    };
+    std::unique_ptr<redlock_asker, freeing> handle_;
 };
 
 } // namespace redlocks

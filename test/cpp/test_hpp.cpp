@@ -306,22 +306,105 @@ CASE(recipes)
     CHECK(ours.latch_await("latch", latch, told).open);
 }
 
+static redlocks::once_options today(const char *note)
+{
+    return redlocks::once_options("today", 1min, note);
+}
+
+CASE(work_is_done_once_per_key)
+{
+    client ours = open_client(), theirs = open_client();
+    unsigned ran = 0;
+    auto work = [&](lease &lease) { ran += lease.valid_for() > 1s; };
+    auto first = once(ours, "nightly", today("web-1"), terms().ttl(20s), work);
+    CHECK(first && first.ran && first.record.open);
+    auto second = once(theirs, "nightly", today("web-2"), terms().ttl(20s).wait(patience), work);
+    CHECK(second && !second.ran && std::string(second.record.who) == "web-1");
+    auto wait = terms().wait(patience);
+    CHECK(once(ours, "nightly", redlocks::once_options("else", 1min, "x"), wait, work).ran);
+    CHECK(ran == 2);
+}
+
+CASE(work_that_throws_is_tried_by_the_next)
+{
+    client ours = open_client();
+    bool caught = false;
+    try {
+        (void)once(
+            ours, "fails", today("x"), [](lease &) { throw std::runtime_error("stopped"); });
+    } catch (const std::runtime_error &) {
+        caught = true;
+    }
+    CHECK(caught);
+    CHECK(once(ours, "fails", today("x"), terms().wait(patience), [](lease &) {}).ran);
+}
+
+CASE(what_is_wrong_is_refused_before_the_work)
+{
+    client ours = open_client();
+    auto refused = [&](const redlock_once_options &options) {
+        return thrown_by([&] {
+                   (void)once(ours, "wrong", options, terms().wait(patience),
+                              [](lease &) { throw std::logic_error("it has begun"); });
+               }).code() == REDLOCK_E_ARGUMENT;
+    };
+    CHECK(refused(redlocks::once_options("today", 0ms, "x")));
+    CHECK(refused(redlocks::once_options("today", 721h, "x")));
+    CHECK(refused(redlocks::once_options("today", 1min, "two words")));
+    CHECK(refused(redlocks::once_options("today", 1min, "")));
+    CHECK(refused(redlocks::once_options("today", 1min)));
+    CHECK(refused(redlocks::once_options("two words", 1min, "x")));
+    CHECK(refused(redlocks::once_options(nullptr, 1min, "x")));
+}
+
+CASE(work_whose_lock_was_lost_is_not_recorded)
+{
+    client ours = open_client();
+    auto is = once(ours, "once-lost", today("x"), terms().ttl(6s), [&](lease &lease) {
+        take_away("once-lost");
+        AWAIT(!lease);
+    });
+    CHECK(!is && is.ran && !is.record.open && !is.record.undecided);
+    lease held = ours.acquire("once-lost", terms().wait(patience));
+    result told;
+    CHECK(!held.once_look("today", told).open && told);
+    CHECK(held.once_record(today("y"), told).open && told);
+    CHECK(std::string(held.once_look("today", told).who) == "y");
+}
+
+CASE(the_holder_is_asked)
+{
+    client ours = open_client(), theirs = open_client();
+    result told;
+    auto options = redlocks::sized<redlock_ask_options>();
+    options.text = "a deployment";
+    CHECK(!*ours.ask("asks", options, told).holder && told.error() == REDLOCK_E_GONE);
+    lease held = theirs.acquire("asks", terms().ttl(20s));
+    auto asked = ours.ask("asks", options, told);
+    CHECK(told && std::string(asked.holder) == held.token() && asked.heard == 0);
+    options.text = "two\nlines";
+    (void)ours.ask("asks", options, told);
+    CHECK(told.error() == REDLOCK_E_ARGUMENT && *told.text);
+}
+
 /* ---- On a loop --------------------------------------------------------------------- */
 
-static void run_until(redlocks::loop_client &client, const std::function<bool()> &condition,
-                      int line)
+static void run_until(redlocks::loop_client &one, redlocks::loop_client &other,
+                      const std::function<bool()> &condition, int line)
 {
     auto until = std::chrono::steady_clock::now() + patience;
-    for (struct pollfd ready = {client.fd(), POLLIN, 0}; !condition();) {
+    for (struct pollfd ready[] = {{one.fd(), POLLIN, 0}, {other.fd(), POLLIN, 0}}; !condition();) {
         if (std::chrono::steady_clock::now() > until)
             throw std::logic_error(std::to_string(line) + ": not in time");
-        poll(&ready, 1, 1000);
-        CHECK(!client.process());
+        poll(ready, 2, 100);
+        CHECK(!one.process());
+        CHECK(!other.process());
     }
 }
-#define RUN_UNTIL(client, condition)                                                               \
+#define RUN_BOTH_UNTIL(one, other, condition)                                                      \
     run_until(                                                                                     \
-        client, [&] { return static_cast<bool>(condition); }, __LINE__)
+        one, other, [&] { return static_cast<bool>(condition); }, __LINE__)
+#define RUN_UNTIL(client, condition) RUN_BOTH_UNTIL(client, client, condition)
 
 CASE(a_lease_of_a_loop)
 {
@@ -343,6 +426,49 @@ CASE(a_lease_of_a_loop)
     ours.close(patience, closed);
     RUN_UNTIL(ours, left != 99);
     CHECK(left == 0);
+}
+
+CASE(a_wish_is_heard_on_a_loop)
+{
+    auto named = patient();
+    named.label = "deploy";
+    redlocks::loop_client ours(patient()), theirs(named);
+    redlocks::loop_lease held;
+    redlocks::loop_heeder heeder;
+    redlocks::loop_asker asker;
+    std::string heard;
+    heard.reserve(4096);
+    unsigned told = 0, hears = 0;
+    auto on_wish = [&](const redlock_wish &wish) noexcept {
+        heard.append(wish.who).append(": ").append(wish.text);
+    };
+    auto on_asked = [&](const redlock_asked &asked) noexcept {
+        told++;
+        hears = asked.heard;
+    };
+    auto options = redlocks::sized<redlock_ask_options>();
+    options.text = "now";
+    CHECK(heeder.heed(held, on_wish) == REDLOCK_E_STATE && !heeder);
+    CHECK(!held.ask(ours, "wished", terms().ttl(20s)));
+    RUN_UNTIL(ours, held);
+    CHECK(!heeder.heed(held, on_wish) && heeder);
+    /* A wish that comes as the holder begins to listen may be left out. */
+    for (auto next = std::chrono::steady_clock::now(); heard.empty() || !hears;) {
+        unsigned before = told;
+        CHECK(!asker.ask(theirs, "wished", options, on_asked));
+        next += 100ms;
+        RUN_BOTH_UNTIL(ours, theirs, told > before && std::chrono::steady_clock::now() > next);
+    }
+    CHECK(heard.compare(0, 11, "deploy: now") == 0);
+    redlocks::loop_heeder moved = std::move(heeder);
+    CHECK(!heeder && moved);
+    moved.stop();
+    asker.stop();
+    heard.clear();
+    unsigned before = told;
+    CHECK(!asker.ask(theirs, "wished", options, on_asked));
+    RUN_BOTH_UNTIL(ours, theirs, told > before);
+    CHECK(heard.empty());
 }
 
 /* ---- C++20 --------------------------------------------------------------------------- */
