@@ -260,6 +260,16 @@ static void look_once(redlock_sync_lease *lease)
     CHECK(!record.given.open);
 }
 
+static void ask_holder(redlock_sync *sync)
+{
+    redlock_ask_options options = {.size = sizeof options};
+    RESULT(redlock_asked, asked);
+    options.text = "older";
+    CHECK(!redlock_sync_ask(sync, "older-sync", &options, &asked.given, NULL));
+    CHECK_RESULT(asked);
+    CHECK(asked.given.masters == MASTERS && asked.given.heard == 0);
+}
+
 static void take_and_wait(redlock_sync *sync)
 {
     redlock_sync_lease *lease;
@@ -270,6 +280,7 @@ static void take_and_wait(redlock_sync *sync)
     CHECK_RESULT(result);
     CHECK(result.given.masters == MASTERS && result.given.valid_ms > 0);
     look_once(lease);
+    ask_holder(sync);
     CHECK(!redlock_sync_lease_release(lease, NULL));
     redlock_sync_lease_free(lease);
 }
