@@ -188,20 +188,6 @@ static void latch(struct user *user)
     await_call(user, call, code, &told);
 }
 
-/* A word that could not be taken back ends by itself. */
-static void forget_what_expires(void)
-{
-    cluster_tell_all(&cluster, "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one "
-                               "redlock:passed:one redlock:latch:one");
-}
-
-/* Where the answer to an acquire was lost, it may come behind the release by another client. */
-static void forget_what_came_late(void)
-{
-    assert_true(cluster_holders(&cluster, "one", NULL) < (cluster.count + 1) / 2);
-    cluster_tell_all(&cluster, "DEL one");
-}
-
 static void on_closed(redlock *client, unsigned left, void *data)
 {
     struct user *user = data;
@@ -209,6 +195,129 @@ static void on_closed(redlock *client, unsigned left, void *data)
     user->closed++;
     user->left = left;
     ev_break(user->loop, EVBREAK_ONE);
+}
+
+static void on_record(redlock_once *once, const redlock_latch_result *record, void *data)
+{
+    (void)once, (void)record;
+    ++*(unsigned *)data;
+}
+
+static void await_once(struct user *user, const struct take *take, redlock_once *once,
+                       redlock_code code, const unsigned *told)
+{
+    if (code)
+        assert_true(code == REDLOCK_E_MEMORY || !redlock_lease_valid_for(take->lease));
+    assert_int_equal(code == REDLOCK_OK, once != NULL);
+    if (once)
+        AWAIT(user, *told);
+    assert_true(*told == (once != NULL));
+    redlock_once_free(once);
+}
+
+static void look_and_record(struct user *user, const struct take *take)
+{
+    redlock_once *once;
+    redlock_once_options look = {.size = sizeof look, .key = "key"};
+    redlock_once_options record = {
+        .size = sizeof record, .key = "key", .note = "note", .life_ms = 10000};
+    unsigned told = 0;
+    redlock_code code = redlock_once_look(take->lease, &once, &look, on_record, &told);
+    await_once(user, take, once, code, &told);
+    told = 0;
+    code = redlock_once_record(take->lease, &once, &record, on_record, &told);
+    await_once(user, take, once, code, &told);
+}
+
+static void do_once(struct user *user)
+{
+    static const redlock_name one[] = {NAME("one")};
+    struct take take;
+    ask(&take, user, one, 1, 0);
+    if (!take.lease)
+        return;
+    AWAIT(user, decided(&take));
+    if (has(&take))
+        look_and_record(user, &take);
+    give_back(&take);
+}
+
+static void on_wish(redlock_heeder *heeder, const redlock_wish *wish, void *data)
+{
+    (void)heeder;
+    assert_string_equal(wish->text, "please");
+    ++*(unsigned *)data;
+}
+
+static void on_asked(redlock_asker *asker, const redlock_asked *asked, void *data)
+{
+    (void)asker, (void)asked;
+    ++*(unsigned *)data;
+}
+
+static void say_please(struct user *user, struct user *other)
+{
+    redlock_asker *asker;
+    redlock_ask_options options = {.size = sizeof options, .text = "please", .timeout_ms = 1000};
+    unsigned told = 0;
+    redlock_code code = redlock_ask(other->client, &asker, "one", &options, on_asked, &told);
+    assert_true(code == REDLOCK_OK || (code == REDLOCK_E_MEMORY && !asker));
+    if (asker)
+        AWAIT(user, told);
+    assert_true(told == (asker != NULL));
+    redlock_asker_free(asker);
+}
+
+/* One client has the name and heeds, another one asks.  A wish may be lost, but comes once. */
+static void heed_another(struct user *user, struct user *other)
+{
+    static const redlock_name one[] = {NAME("one")};
+    struct take take;
+    redlock_heeder *heeder = NULL;
+    unsigned heard = 0;
+    ask(&take, user, one, 1, 0);
+    if (!take.lease)
+        return;
+    AWAIT(user, decided(&take));
+    redlock_code code = redlock_heed(take.lease, &heeder, on_wish, &heard);
+    assert_true(!code == (heeder != NULL));
+    assert_true(!code || code == REDLOCK_E_MEMORY || code == REDLOCK_E_STATE);
+    say_please(user, other);
+    assert_true(heard <= 1);
+    redlock_heeder_free(heeder);
+    give_back(&take);
+}
+
+static void ask_and_heed(struct user *user)
+{
+    struct user other = {.loop = user->loop};
+    redlock_options options = {.size = sizeof(redlock_options)};
+    options.nodes = cluster.nodes;
+    if (redlock_open(&other.client, other.loop, &options, NULL, 0))
+        return;
+    heed_another(user, &other);
+    redlock_close(other.client, 5000, on_closed, &other);
+    AWAIT(user, other.closed);
+    redlock_free(other.client);
+    assert_int_equal(other.left, 0);
+}
+
+/* A word that could not be taken back ends by itself. */
+static void forget_what_expires(void)
+{
+    cluster_tell_all(&cluster, "DEL redlock:leader:one redlock:observers:one redlock:barrier:0:one "
+                               "redlock:passed:one redlock:latch:one");
+    cluster_tell_all(&cluster,
+                     "DEL %s redlock:leader:redlock:wish:one "
+                     "redlock:observers:redlock:wish:one",
+                     "redlock:latch:one once key");
+}
+
+/* Where the answer to an acquire was lost, it may come behind the release by another client. */
+static void forget_what_came_late(void)
+{
+    assert_true(cluster_holders(&cluster, "one", NULL) < (cluster.count + 1) / 2);
+    cluster_tell_all(&cluster, "DEL one");
 }
 
 static void on_guard(struct ev_loop *loop, ev_timer *timer, int events)
@@ -310,7 +419,7 @@ static bool live(life *life, enum fault fault, unsigned n)
     ev_loop_destroy(user.loop);
     if (life == go_over || life == lead_and_go_over)
         forget_what_came_late();
-    if (life == lead_and_observe || life == lead_and_go_over || life == meet || life == latch)
+    if (life != hold_and_contend && life != go_over)
         forget_what_expires();
     if (cluster_keys(&cluster))
         fail_msg("the %u-th fault of kind %d left keys behind", n, (int)fault);
@@ -444,6 +553,20 @@ CASE(test_latches)
     live_all(latch, FAULT_MEMORY, "allocations failed");
     live_all(latch, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
     live_all(latch, FAULT_CALL_FAILS, "calls on sockets failed");
+}
+
+CASE(test_work_done_once)
+{
+    live_all(do_once, FAULT_MEMORY, "allocations failed");
+    live_all(do_once, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(do_once, FAULT_CALL_FAILS, "calls on sockets failed");
+}
+
+CASE(test_wishes)
+{
+    live_all(ask_and_heed, FAULT_MEMORY, "allocations failed");
+    live_all(ask_and_heed, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(ask_and_heed, FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
 CASE(test_move)
