@@ -392,8 +392,10 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_ask(redlock_sync *client,
                                                            redlock_sync_result *result);
 
 /* Calls back for each wish of another client from now on: once, when more masters than
- * options.spare tell it.  Free it when the lease ends.  E_STATE: it is not held, shared, a permit,
- * or has several names. */
+ * options.spare tell it.  Free it when the lease ends.  The lease also learns within two round
+ * trips, if it is renewed, that another process has released its token, and is LOST then.  Without
+ * `callback` that is all, for one name shared, too.  E_STATE: the lease is not held, shared, a
+ * permit, or has several names. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_heed(redlock_lease *lease,
                                                        redlock_heeder **heeder,
                                                        redlock_wish_callback *callback, void *data);

@@ -61,7 +61,7 @@ struct subscriber {
     unsigned floods;   /* in a row */
     usec flooded_at;
     usec paused_until;
-    bool denied; /* and that was logged */
+    bool denied, warned; /* it was; and that was logged as a warning */
 };
 
 /* The calls about a lease that the pump has not yet carried out, in its order; see pump.c. */
@@ -181,6 +181,7 @@ struct redlock {
     redlock_lease *telling;                  /* the lease whose outcomes are being reported */
     uint32_t adopt;                          /* a bit for each master to be adopted */
     struct client_task *tasks;
+    unsigned loud_tasks; /* those that are not quiet */
     struct task_queue tasks_asked, tasks_untold;
 
     char *prefix;

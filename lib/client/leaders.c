@@ -80,6 +80,8 @@ static redlock_code make_announcer(redlock_lease *lease)
     struct task *core = announcer ? announcer_new(client->engine, lease_names(core_of(lease)),
                                                   core_of(lease), &announcer->task)
                                   : NULL;
+    if (announcer)
+        announcer->task.quiet = true;
     redlock_code code = task_calls_enter(client, announcer, core);
     if (code || !announcer)
         return REDLOCK_E_MEMORY;
@@ -98,6 +100,8 @@ bool leaders_prepare(redlock_lease *lease, const redlock_lease *shadow)
     struct task *core = next ? announcer_copy(to->engine, announcer->core,
                                               lease_names(core_of(shadow)), &next->task)
                              : NULL;
+    if (next)
+        next->task.quiet = true;
     if (task_calls_enter(to, next, core) || !next)
         return false;
     next->lease = lease;

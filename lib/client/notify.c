@@ -58,6 +58,12 @@ void notify_expect(redlock *client, unsigned master, unsigned messages)
 
 /* ---- */
 
+/* All that wants pushes would do without. */
+static bool is_wanted_quietly(const redlock *client)
+{
+    return !client->loud_tasks && !engine_count(client->engine).waiting;
+}
+
 /* A denial is a warning once: each wait tries it anew. */
 static void tell_subscription(redlock *client, const struct event *event)
 {
@@ -67,9 +73,12 @@ static void tell_subscription(redlock *client, const struct event *event)
                      strncmp(event->text, DENIED, sizeof DENIED - 1) == 0;
     if (event->kind == EVENT_SUBSCRIBED)
         client_log(client, REDLOCK_LOG_DEBUG, "%s: tells of grants", node);
-    else if (is_denied && !subscriber->denied)
+    else if (is_denied && is_wanted_quietly(client))
+        client_log(client, REDLOCK_LOG_DEBUG, "%s: %s", node, event->text);
+    else if (is_denied && !subscriber->warned)
         client_log(client, REDLOCK_LOG_WARNING, "%s: %s; waiters ask it each second", node,
                    event->text);
+    subscriber->warned |= is_denied && !is_wanted_quietly(client);
     subscriber->denied |= is_denied;
 }
 
@@ -104,11 +113,13 @@ void notify_subscribe(redlock *client, unsigned master)
         subscriber->link = make_subscriber_link(client, master);
     if (subscriber->expected < EXPECTED_LEAST)
         subscriber->expected = EXPECTED_LEAST;
-    if (subscriber->link && system_now() >= subscriber->paused_until) {
+    bool in_vain = subscriber->denied && is_wanted_quietly(client);
+    if (subscriber->link && system_now() >= subscriber->paused_until && !in_vain) {
         logins_renew(client, master, subscriber->link);
         link_subscribe(subscriber->link, client->config.channel);
     } else {
-        client->unsubscribed |= 1U << master; /* memory is out, or the master sent a flood */
+        client->unsubscribed |=
+            1U << master; /* memory is out, the master sent a flood, or denied it */
     }
 }
 

@@ -76,6 +76,7 @@ void client_task_enter(struct client_task *task, redlock *client)
     if (task->next)
         task->next->at = &task->next;
     client->tasks = task;
+    client->loud_tasks += !task->quiet;
 }
 
 static void take_out(struct client_task *task)
@@ -83,6 +84,7 @@ static void take_out(struct client_task *task)
     *task->at = task->next;
     if (task->next)
         task->next->at = task->at;
+    task->client->loud_tasks -= !task->quiet;
 }
 
 bool client_task_go_over(struct client_task *task, redlock *to)

@@ -20,6 +20,7 @@ struct client_task {
     bool asked;  /* EVENT_TASK_BEGIN is due */
     bool leaves; /* EVENT_TASK_LEAVE is due */
     bool owes;   /* its user is yet to get a result, also when the client closes */
+    bool quiet;  /* it needs no pushes: nobody need know that a master denies them */
     bool freed;  /* its user has dropped it */
     bool gone;   /* it waits to leave the queue of news */
 };

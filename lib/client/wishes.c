@@ -154,7 +154,7 @@ void redlock_asker_free(redlock_asker *asker)
 
 /* ---- heeding ------------------------------------------------------------------------- */
 
-static redlock_code check_heed(redlock_lease *lease)
+static redlock_code check_heed(redlock_lease *lease, bool heeds)
 {
     redlock *client = lease->client;
     redlock_code code = calls_check_open(client);
@@ -166,7 +166,7 @@ static redlock_code check_heed(redlock_lease *lease)
     if (names->count != 1 || lease->slot >= 0)
         return client_fail(client, REDLOCK_E_STATE,
                            "a lease can heed wishes if it has one name and is no permit");
-    if (redlock_lease_is_shared(lease))
+    if (heeds && redlock_lease_is_shared(lease))
         return client_fail(client, REDLOCK_E_STATE,
                            "a shared lease cannot heed wishes: others have the name too");
     return REDLOCK_OK;
@@ -188,25 +188,36 @@ static bool tell_heeder(redlock *client, struct client_task *task)
     return true;
 }
 
+/* Of a lease that heeds no wishes masters tell only that its token was taken. */
+static struct task *make_core(const redlock_lease *lease, struct client_task *owner, bool heeds)
+{
+    redlock *client = lease->client;
+    struct lease *core_lease = core_of(lease);
+    struct slice name = names_at(lease_names(core_lease), 0);
+    struct names *names = names_new(&client->memory, slice_of(heeds ? WISHES : TAKEN), &name, 1);
+    if (!names)
+        return NULL;
+    struct task *core =
+        (heeds ? heeder_new : watcher_new)(client->engine, names, core_lease, owner);
+    names_drop(&client->memory, names);
+    return core;
+}
+
 redlock_code redlock_heed(redlock_lease *lease, redlock_heeder **out,
                           redlock_wish_callback *callback, void *data)
 {
     redlock *client = lease->client;
     if (out)
         *out = NULL;
-    if (!out || !callback)
-        return client_fail(client, REDLOCK_E_ARGUMENT, "a heeder needs a callback and a handle");
-    redlock_code code = check_heed(lease);
+    if (!out)
+        return client_fail(client, REDLOCK_E_ARGUMENT, "a heeder needs a handle");
+    redlock_code code = check_heed(lease, callback);
     if (code)
         return code;
-    struct lease *core_lease = core_of(lease);
-    struct slice name = names_at(lease_names(core_lease), 0);
-    struct names *names = names_new(&client->memory, slice_of(WISHES), &name, 1);
-    redlock_heeder *heeder = names ? task_calls_new(client, sizeof *heeder, tell_heeder) : NULL;
-    struct task *core =
-        heeder ? heeder_new(client->engine, names, core_lease, &heeder->task) : NULL;
-    if (names)
-        names_drop(&client->memory, names);
+    redlock_heeder *heeder = task_calls_new(client, sizeof *heeder, tell_heeder);
+    struct task *core = heeder ? make_core(lease, &heeder->task, callback) : NULL;
+    if (heeder)
+        heeder->task.quiet = !callback;
     code = task_calls_enter(client, heeder, core);
     if (code || !heeder)
         return REDLOCK_E_MEMORY;

@@ -191,6 +191,22 @@ class Denied(Masters):
                 self.assertRegex(told, "  -> waiters get a lock up to a second late: cannot subscribe: "
                                        "NOPERM .*\n  -> its ACL forbids this user a command that locks need")
 
+    def test_who_may_not_listen_runs_as_ever(self):
+        """`run` listens for a break.  Where that is denied it tries once, and its renewals find out."""
+        env = self.user("quiet", "resetchannels")
+        run = self.spawn("run", "--ttl", "5s", "lock:quiet", "--", "sleep", "60", env=env)
+        until(lambda: "subscribe" in self.servers[0].cli("ACL", "LOG"), "it may not listen")
+        token = self.servers[0].cli("GET", "lock:quiet")
+        for _ in range(4):  # in more than 5 s, after which it would try again
+            until(lambda: int(self.servers[0].cli("PTTL", "lock:quiet")) < 4000, "a renewal is due")
+            until(lambda: int(self.servers[0].cli("PTTL", "lock:quiet")) > 4500, "it is renewed")
+        self.redlock("unlock", "--token", token, "lock:quiet", status=0)
+        told = self.finish(run, status=76).err
+        self.assertNotIn("subscribe", told)
+        [denied] = re.findall(r"^count\n(\d+)$", self.servers[0].cli("ACL", "LOG", "1"), re.M)
+        self.assertEqual(denied, "1")
+        self.each("ACL", "LOG", "RESET")
+
     def test_who_may_not_publish_is_told_by_nodes(self):
         env = self.user("mute", "-publish")
         told = self.redlock("nodes", "--prefix", "lock:", status=0, env=env).out

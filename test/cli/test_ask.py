@@ -189,6 +189,47 @@ class Ask(AskCase, ClusterCase):
         self.assertIn("does not heed", self.ask(status=CONTENDED).out)
 
 
+class Broken(AskCase, ClusterCase):
+    """rule: H9: `run` hears on its channel that its lock is broken; its next renewal is 9 s away."""
+    masters = 3
+
+    def is_watched(self):
+        return all(self.cluster.cli(i, "ZCARD", f"redlock:observers:redlock:taken:{self.name}") == "1"
+                   for i in range(self.masters))
+
+    def ends_soon(self, holder):
+        token = self.found()["token"]
+        self.redlock("break", "--yes", "--holder", token, self.name, status=DONE)
+        broken = time.monotonic()
+        result = self.finish(holder, LOST)
+        self.assertLess(time.monotonic() - broken, 1)
+        self.assertNotIn("asks", result.err)
+
+    def test_one_that_heeds_wishes(self):
+        self.ends_soon(self.heeding_holder("--ttl", "29s", "--yield-when-wanted"))
+
+    def test_one_that_does_not(self):
+        holder = self.holder("--ttl", "29s")
+        until(self.is_watched, "the masters know its channel")
+        self.assertEqual(self.ask(status=CONTENDED).out, "held by holder, which does not heed wishes\n")
+        self.ends_soon(holder)
+
+    def test_a_reader(self):
+        holder = self.holder("--ttl", "29s", "--shared")
+        until(self.is_watched, "the masters know its channel")
+        [reader] = self.found()["readers"]
+        self.redlock("unlock", "--token", reader["token"], self.name, status=DONE)
+        given_back = time.monotonic()
+        self.finish(holder, LOST)
+        self.assertLess(time.monotonic() - given_back, 1)
+
+    def test_a_short_command_costs_nothing_more(self):
+        before = [self.cluster.cli(i, "INFO", "commandstats").count("zadd") for i in range(self.masters)]
+        self.redlock("run", self.name, "--", "true", status=DONE)
+        self.assertEqual([self.cluster.cli(i, "INFO", "commandstats").count("zadd")
+                          for i in range(self.masters)], before)
+
+
 class Lost(AskCase, FreshCase):
     masters = 3
 

@@ -394,13 +394,13 @@ bool fake_tasks_ask(struct fake *fake, const char *name, struct names *names,
 }
 
 bool fake_tasks_heed(struct fake *fake, const char *name, struct names *names,
-                     const struct lease *lease)
+                     const struct lease *lease, bool heeds)
 {
     struct fake_task *task = make(fake, name);
     if (!task)
         return false;
     task->is_heeder = true;
-    task->core = heeder_new(&fake->engine, names, lease, task);
+    task->core = (heeds ? heeder_new : watcher_new)(&fake->engine, names, lease, task);
     return begin(fake, task);
 }
 

@@ -28,8 +28,9 @@ bool fake_tasks_latch(struct fake *fake, const char *name, struct names *names,
 bool fake_tasks_survey(struct fake *fake, const char *name, struct names *begins, bool foreign);
 bool fake_tasks_ask(struct fake *fake, const char *name, struct names *names,
                     const struct asker_terms *terms);
+/* It hears of wishes; or else only whether the token was taken. */
 bool fake_tasks_heed(struct fake *fake, const char *name, struct names *names,
-                     const struct lease *lease);
+                     const struct lease *lease, bool heeds);
 /* A party, or a call about a latch, leaves and gets its outcome; with `drop` it gets none.  False
  * if there is none of that name. */
 bool fake_tasks_depart(struct fake *fake, const char *name, bool drop);

@@ -58,7 +58,7 @@
  *                              takes it back
  *     observe OBSERVER NAME [later]   begin OBSERVER   unobserve OBSERVER
  *     ask ASKER NAME [text WORD] [wait TIME] [again]   drop ASKER
- *     heed HEEDER NAME LEASE   unobserve HEEDER
+ *     heed|watch HEEDER NAME LEASE   unobserve HEEDER
  *     survey SURVEY BEGINNING [foreign]   unobserve SURVEY
  *     arrive PARTY NAME of N [generation G] [ttl T] [wait T] [as TOKEN]    at a barrier
  *     latch CALL create|arrive|await|count NAME [of N] [life T] [wait T] [id ID] [as ARRIVAL]
@@ -727,18 +727,28 @@ static void do_ask(struct scenario *s, struct words *words)
         names_drop(&s->fake.memory, names);
 }
 
-static void do_heed(struct scenario *s, struct words *words)
+static void hear_for(struct scenario *s, struct words *words, bool heeds)
 {
     const char *heeder = next_word(words);
     struct slice name = slice_of(next_word(words));
     const struct actor *actor = fake_actor(&s->fake, next_word(words));
-    struct names *names = names_new(&s->fake.memory, slice_of(WISHES), &name, 1);
+    struct names *names = names_new(&s->fake.memory, slice_of(heeds ? WISHES : TAKEN), &name, 1);
     if (!actor || !lease_names(&actor->core))
         complain(s, "no such lease", "");
-    else if (!names || !fake_tasks_heed(&s->fake, heeder, names, &actor->core))
+    else if (!names || !fake_tasks_heed(&s->fake, heeder, names, &actor->core, heeds))
         complain(s, "out of memory, or too many heeders", "");
     if (names)
         names_drop(&s->fake.memory, names);
+}
+
+static void do_heed(struct scenario *s, struct words *words)
+{
+    hear_for(s, words, true);
+}
+
+static void do_watch(struct scenario *s, struct words *words)
+{
+    hear_for(s, words, false);
 }
 
 static void do_survey(struct scenario *s, struct words *words)
@@ -1106,6 +1116,7 @@ static const struct command commands[] = {
     {"survey", .act = do_survey},
     {"ask", .act = do_ask},
     {"heed", .act = do_heed},
+    {"watch", .act = do_watch},
     {"depart", .act_for = depart},
     {"drop", .act_for = drop},
     {"said", .act = do_said},

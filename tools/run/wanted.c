@@ -10,7 +10,8 @@
 #include "say.h"
 #include "spawn.h"
 
-#define OURS 3 /* variables that tell of the wish */
+#define OURS        3   /* variables that tell of the wish */
+#define WATCH_AFTER 1.0 /* s; a command that ends before costs masters nothing for this */
 
 static pid_t start_command(const char *command, char **environment)
 {
@@ -132,11 +133,36 @@ static void on_wish(redlock_heeder *heeder, const redlock_wish *wish, void *data
     wanted->yield(wanted->data, wish);
 }
 
+/* ---- Without wishes it hears of a break all the same, of one name at least ---- */
+
+static void on_watch(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct wanted *wanted = timer->data;
+    (void)loop, (void)events;
+    if (redlock_heed(wanted->lease, &wanted->heeder, NULL, NULL) != REDLOCK_OK)
+        wanted->heeder = NULL; /* the next renewal finds out */
+}
+
+static void watch_later(struct wanted *wanted)
+{
+    const struct options *options = wanted->session->options;
+    if (options->names_count != 1 || options->permits)
+        return;
+    ev_timer_init(&wanted->watch, on_watch, WATCH_AFTER, 0);
+    wanted->watch.data = wanted;
+    ev_timer_start(wanted->session->loop, &wanted->watch);
+}
+
+/* ---- */
+
 void wanted_start(struct wanted *wanted, redlock_lease *lease)
 {
     const struct options *options = wanted->session->options;
-    if (!options->on_wanted && !options->yields)
+    wanted->lease = lease;
+    if (!options->on_wanted && !options->yields) {
+        watch_later(wanted);
         return;
+    }
     redlock_code code = redlock_heed(lease, &wanted->heeder, on_wish, wanted);
     if (code != REDLOCK_OK)
         say("cannot heed wishes: %s", redlock_last_error(wanted->session->client));
@@ -144,6 +170,7 @@ void wanted_start(struct wanted *wanted, redlock_lease *lease)
 
 void wanted_stop(struct wanted *wanted)
 {
+    ev_timer_stop(wanted->session->loop, &wanted->watch);
     redlock_heeder_free(wanted->heeder);
     wanted->heeder = NULL;
 }

@@ -1,6 +1,6 @@
 /*
  * wanted.h - a `redlock run` hears that somebody wishes to have its lock: --on-wanted,
- * --yield-when-wanted.
+ * --yield-when-wanted.  It also hears at once that its lock was broken.
  */
 #ifndef REDLOCK_TOOLS_WANTED_H
 #define REDLOCK_TOOLS_WANTED_H
@@ -14,7 +14,9 @@
 
 struct wanted {
     struct session *session;
-    redlock_heeder *heeder;                              /* NULL: it does not heed */
+    redlock_lease *lease;
+    redlock_heeder *heeder;                              /* NULL: it hears of nothing */
+    ev_timer watch;                                      /* then it begins to, without wishes */
     char **environment;                                  /* of the command of --on-wanted */
     void (*yield)(void *data, const redlock_wish *wish); /* called at the first wish; or NULL */
     void *data;

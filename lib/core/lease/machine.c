@@ -290,6 +290,26 @@ void lease_extend(struct engine *e, struct lease *lease, usec ttl)
     conduct_of(lease)->extend(e, lease);
 }
 
+/* All held leases are gone through, so only after a rare event. */
+static struct lease *find_held(const struct engine *e, struct slice token)
+{
+    char text[TOKEN_MAX + 1];
+    for (struct lease *lease = e->held.first; lease; lease = lease->next) {
+        lease_token(e, lease, text);
+        if (slices_are_same(slice_of(text), token))
+            return lease;
+    }
+    return NULL;
+}
+
+/* An upgrade asks by itself. */
+void lease_renew_soon(struct engine *e, struct slice token)
+{
+    struct lease *lease = find_held(e, token);
+    if (lease && lease->terms.renew && lease->state != LEASE_UPGRADING)
+        renew_by(e, lease, e->now);
+}
+
 /* If the lease is not held, LOST or RELEASED is on its way, in place of CHANGED. */
 static void change_held(struct engine *e, struct lease *lease, handler *changing)
 {

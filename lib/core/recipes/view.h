@@ -9,6 +9,7 @@
  *   A latcher makes a latch, arrives at it, waits until it is open, or asks how it stands.
  *   An asker tells the holder of a name that somebody wishes to have it.
  *   A heeder learns of such wishes while its lease holds their name.
+ *   A watcher renews its lease when masters say that its token was taken; a heeder does, too.
  *   A surveyor learns which names are held or waited for on each master.
  */
 #ifndef REDLOCK_CORE_RECIPES_VIEW_H
@@ -159,7 +160,8 @@ struct latch_terms {
     const char *arrival; /* ARRIVE; NULL: one is drawn */
 };
 
-#define WISHES "redlock:wish:" /* before a name: that of its wishes */
+#define WISHES "redlock:wish:"  /* before a name: that of its wishes */
+#define TAKEN  "redlock:taken:" /* likewise: that on which masters tell of a break alone */
 
 /* The terms on which a holder is asked; times in microseconds. */
 struct asker_terms {
@@ -198,6 +200,9 @@ struct task *asker_new(struct engine *engine, struct names *names, const struct 
 /* The name is that of the wishes.  The lease is held, and is used no more. */
 struct task *heeder_new(struct engine *engine, struct names *names, const struct lease *lease,
                         void *owner);
+/* Likewise, with a name of TAKEN. */
+struct task *watcher_new(struct engine *engine, struct names *names, const struct lease *lease,
+                         void *owner);
 /* The value to say from the next EVENT_TASK_BEGIN on; the bytes are copied.  False when memory is
  * out; then it says what it said before. */
 bool announcer_set(struct engine *engine, struct task *task, const void *value, size_t length);

@@ -34,6 +34,7 @@ struct heeder {
     struct task task;
     usec since;     /* what was said before is left out */
     uint16_t again; /* masters (bits) whose answer to come may be from before the subscription */
+    struct taken taken;
     char token[TOKEN_MAX + 1];
     struct wish *known, **last;   /* those of which masters tell now, as they came */
     char telling[WISH_WORDS_MAX]; /* the words of the one that the user hears */
@@ -205,7 +206,8 @@ static void heeder_work(struct engine *e, struct task *task)
             next = heeder->due[i];
     }
     subscription_keep(e);
-    task_wake_at(e, task, next);
+    usec renews_at = taken_renew_when_due(e, &heeder->taken, heeder->token);
+    task_wake_at(e, task, renews_at < next ? renews_at : next);
 }
 
 static void heeder_hear(struct engine *e, struct task *task, unsigned master,
@@ -231,10 +233,12 @@ static void heeder_look(struct engine *e, struct task *task, unsigned master,
                         const struct said *said)
 {
     struct heeder *heeder = heeder_of(task);
-    if (said) {
+    if (said && taken_is_told(said, heeder->token))
+        taken_note(&heeder->taken, master);
+    else if (said)
         heeder_take(e, heeder, master, said, e->now);
+    if (said)
         return;
-    }
     heeder->due[master] = 0;
     if (task_is_asking(task, master))
         heeder->again |= (uint16_t)(1U << master);

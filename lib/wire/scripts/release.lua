@@ -34,6 +34,9 @@ for i = 1, #KEYS do
     queues[i] = 'redlock:queue:' .. KEYS[i]
 end
 -- uses mark.lua
+if ARGV[2] and ours > 0 and #KEYS == 1 then
+    -- uses taken.lua
+end
 if redis.pcall('exists', unpack(queues)) ~= 0 then
     -- uses leave.lua
     for i = 1, #KEYS do
