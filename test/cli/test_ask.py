@@ -1,4 +1,7 @@
-"""`redlock ask`, and what holders and waiters do with wishes."""
+"""`redlock ask`, and what holders and waiters do with wishes.
+
+REDLOCK_ROUNDS=100 python3 -m unittest test_ask.Ask.test_the_lock_goes_to_the_one_who_asked    # else once
+"""
 
 import os
 import signal
@@ -10,6 +13,7 @@ from harness import ClusterCase, FreshCase, until
 from processes import ProcessCase
 
 HEEDS = ("--on-wanted", 'echo "$REDLOCK_WANTED_BY|$REDLOCK_WANTED_TEXT|$REDLOCK_WANTED_WAITING" >> $D/wanted')
+ROUNDS = int(os.environ.get("REDLOCK_ROUNDS", "1"))
 DONE, CONTENDED, LOST, USAGE, UNAVAILABLE = 0, 75, 76, 64, 69
 
 
@@ -60,7 +64,8 @@ class Ask(AskCase, ClusterCase):
         until(lambda: len(self.wanted()) > 5, "the last one is told")
         self.assertEqual(sorted(self.wanted()), ["a|last|0"] + [f"a|wish {i}|0" for i in range(5)])
 
-    def test_the_lock_goes_to_the_one_who_asked(self):
+    def hands_over(self):
+        (self.tmp / "asked").unlink(missing_ok=True)
         holder = self.holder("--yield-when-wanted", script="trap 'echo > $D/asked; exit 7' TERM; "
                              "echo > $D/began; while :; do sleep 0.02; done")
         until(self.is_heeded, "the holder heeds")
@@ -71,6 +76,10 @@ class Ask(AskCase, ClusterCase):
         self.assertTrue((self.tmp / "asked").exists())
         self.assertIn("b asks for the lock (1 waiting): my turn", result.err)
         self.assertIn("the lock goes to the next one, as b asked for it", result.err)
+
+    def test_the_lock_goes_to_the_one_who_asked(self):
+        for _ in range(ROUNDS):
+            self.hands_over()
 
     def test_one_that_does_not_heed_keeps_it(self):
         """rule: H8: no key of its lease changes, and no ttl."""
