@@ -294,8 +294,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_latch_count(
 REDLOCK_API redlock_code redlock_latch_cancel(redlock_latch *latch);
 REDLOCK_API void redlock_latch_free(redlock_latch *latch); /* ends it too; the latch stays */
 
-/* These do it, and wait for the result.  `tally` receives it, and may be NULL.  The options may
- * point into it, as options->id and options->arrival to those of an earlier result. */
+/* These do it, and wait for the result, in `tally` or NULL; options may point into it (`id`). */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_latch_create(
     redlock_sync *client, const char *name, const redlock_latch_options *options,
     redlock_latch_result *tally, redlock_sync_result *result);
@@ -352,8 +351,7 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code
 redlock_sync_once_record(redlock_sync_lease *lease, const redlock_once_options *options,
                          redlock_latch_result *record, redlock_sync_result *result);
 
-/* ---- Wishes.  Somebody asks the holder of a name to let go.  Nothing is taken from a holder that
- * does not (asking.md). */
+/* ---- Wishes.  Somebody asks the holder of a name to let go, and takes nothing (asking.md). */
 typedef struct redlock_asker redlock_asker;
 typedef struct redlock_heeder redlock_heeder;
 typedef struct redlock_ask_options {
@@ -391,14 +389,21 @@ REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_ask(redlock_sync *client,
                                                            redlock_asked *asked,
                                                            redlock_sync_result *result);
 
-/* Calls back for each wish of another client from now on: once, when more masters than
- * options.spare tell it.  Free it when the lease ends.  The lease also learns within two round
- * trips, if it is renewed, that another process has released its token, and is LOST then.  Without
- * `callback` that is all, for one name shared, too.  E_STATE: the lease is not held, shared, a
- * permit, or has several names. */
+/* Calls back once for each wish of others from now on, if more masters than options.spare tell it.
+ * Free it when the lease ends.  If masters tell that another process released its token, and the
+ * rest is no quorum, the lease renews at once: a broken lock is LOST within two round trips.  Just
+ * that without `callback`, for readers too.  E_STATE: not held, shared, a permit, several names. */
 REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_heed(redlock_lease *lease,
                                                        redlock_heeder **heeder,
                                                        redlock_wish_callback *callback, void *data);
 REDLOCK_API void redlock_heeder_free(redlock_heeder *heeder);
+
+/* The next wish for a lease, which heeds from the first call on.  Waits `wait_ms` at most (0: it
+ * looks, cheaply; or REDLOCK_FOREVER).  Its texts stay until the next call for the lease; the last
+ * 16 wishes are kept.  Without `wish` it only hears of a break.  E_UNAVAILABLE: nobody asks.
+ * E_EXPIRED, E_GONE, E_MAX_HOLD, E_CANCELLED: the lease ended.  E_STATE: or one thread waits. */
+REDLOCK_API REDLOCK_MUST_USE redlock_code redlock_sync_wanted(redlock_sync_lease *lease,
+                                                              redlock_wish *wish, int64_t wait_ms,
+                                                              redlock_sync_result *result);
 
 #endif

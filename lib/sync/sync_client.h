@@ -13,6 +13,8 @@
  *   sync_barriers.c  barriers
  *   sync_latches.c   latches
  *   sync_once.c      work that is done once
+ *   sync_wishes.c    asking the holder of a name
+ *   sync_wanted.c    wishes for a name that a thread holds
  *   sync_leaders.c   what leases announce, and what is announced of a name
  *   sync_lease.c     leases, from acquire to free
  *   sync_relist.c    another list of masters takes the place of the present one
@@ -30,9 +32,10 @@
  * The threads that may touch each field
  *   under `lock`            the mailbox, `done` of every call, the client's flags, the list
  *                           `reentrant` and all that sync_reentry.c knows of a lease
- *   background thread only  the lists `sides`, `pending` and `held`, a lease's handle and side,
- *                           and the calls that wait for it
- *   any thread, atomic      a lease's word and its fence, the reference count
+ *   background thread only  the lists `sides`, `pending` and `held`, a lease's handle, side and
+ *                           heeder, its wishes once they are made, the calls that wait for it
+ *   any thread, atomic      a lease's word, its fence, the number of its wishes, the reference
+ *                           count
  *   never changed           a lease's token once it was handed out, all else
  */
 #ifndef REDLOCK_SYNC_CLIENT_H
@@ -129,8 +132,12 @@ struct redlock_sync_lease {
     bool is_held;   /* the lease is in that list */
     bool cancelled; /* this acquire was, by a thread */
     bool postpones; /* calls are postponed */
-    struct call *acquiring, *extending, *changing, *announcing, *releasing;
+    struct call *acquiring, *extending, *changing, *announcing, *releasing, *wanting;
     struct reentry *reentry; /* NULL unless the lease is reentrant */
+
+    struct redlock_heeder *heeder; /* NULL: it hears of nothing */
+    _Atomic int wished;            /* wishes that no thread has taken; -1: it does not heed */
+    struct kept_wishes *wishes;    /* those; NULL: no thread has asked for them */
 
     redlock_sync_callback *on_event;
     void *data;

@@ -2,6 +2,7 @@
  * sync_lease.c - leases, from acquire to free.
  */
 #include "owner.h"
+#include "redlock/recipes.h"
 #include "sync_client.h"
 #include "sync_report.h"
 
@@ -18,8 +19,16 @@ static void end_acquiring(redlock_sync_lease *lease, const redlock_event *event)
     sync_finish_with(lease->client, &lease->acquiring, REDLOCK_OK, event);
 }
 
+static void stop_heeding(redlock_sync_lease *lease)
+{
+    redlock_heeder_free(lease->heeder);
+    lease->heeder = NULL;
+    atomic_store(&lease->wished, -1);
+}
+
 static void free_handle(redlock_sync_lease *lease)
 {
+    stop_heeding(lease);
     lease->side->leases--;
     redlock_lease_free(lease->handle);
 }
@@ -62,6 +71,8 @@ static void end_holding(redlock_sync_lease *lease, const redlock_event *event)
     sync_finish_with(client, &lease->extending, code, event);
     sync_finish_with(client, &lease->changing, code, event);
     sync_finish_with(client, &lease->announcing, code, event);
+    sync_finish_with(client, &lease->wanting, code, event);
+    stop_heeding(lease);
     if (!lost)
         sync_finish_with(client, &lease->releasing, event->code, event);
 }
@@ -215,6 +226,7 @@ static redlock_sync_lease *new_sync_lease(redlock_sync *client, redlock_sync_cal
         return NULL;
     lease->client = client;
     atomic_init(&lease->slot, -1);
+    atomic_init(&lease->wished, -1);
     lease->on_event = on_event;
     lease->data = data;
     atomic_fetch_add(&client->references, 1);
@@ -225,6 +237,7 @@ static void drop_lease(redlock_sync_lease *lease)
 {
     redlock_sync *client = lease->client;
     free(lease->reentry);
+    free(lease->wishes);
     free(lease);
     sync_forget(client);
 }

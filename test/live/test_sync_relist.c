@@ -753,6 +753,34 @@ CASE(an_observer_goes_over)
 }
 
 /* They go over and back meanwhile.  A relist that is broken off may leave a party undecided. */
+static redlock_code wait_for_wish(struct call *call)
+{
+    redlock_wish wish = {.size = sizeof wish};
+    redlock_code code = redlock_sync_wanted(call->lease, &wish, REDLOCK_FOREVER, &call->result);
+    if (!code)
+        assert_string_equal(wish.text, "soon");
+    return code;
+}
+
+CASE(a_wait_for_wishes_goes_over)
+{
+    redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
+    redlock_ask_options options = {.size = sizeof options, .text = "soon", .timeout_ms = 10000};
+    redlock_asked asked = {.size = sizeof asked};
+    redlock_sync_lease *lease = take(client, "name", NULL);
+    struct call waits = {.act = wait_for_wish, .lease = lease};
+    waits.result.size = sizeof waits.result;
+    call_begin(&waits);
+    AWAIT(counts("observers:redlock:wish:name", 1));
+    assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
+    do
+        assert_code(redlock_sync_ask(other, "name", &options, &asked, NULL), REDLOCK_OK);
+    while (!asked.heard);
+    assert_code(call_end(&waits), REDLOCK_OK);
+    give_back(lease);
+    close_both(client, other);
+}
+
 CASE(they_wait_for_the_rest_of_their_time)
 {
     redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
