@@ -41,6 +41,8 @@ static void print_command(const struct campaign *campaign, const struct options 
         printf(" --latches %d", options->latches);
     if (options->asks >= 0)
         printf(" --asks %d", options->asks);
+    if (options->works >= 0)
+        printf(" --works %d", options->works);
     if (options->readers >= 0)
         printf(" --readers %d", options->readers);
     if (options->clients)

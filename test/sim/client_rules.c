@@ -74,6 +74,10 @@ uint8_t check_name(struct shell *s, struct slice key)
         return (uint8_t)model_slot(bytes[of_slot + prefix] - 'a', bytes[of_slot - 2] - '0');
     if (key.length == prefix + 1 && memcmp(bytes, s->world->prefix, prefix) == 0)
         return (uint8_t)(bytes[prefix] - 'a');
+    size_t of_work = sizeof WORK_NAME - 1;
+    if (key.length == prefix + 1 + of_work && memcmp(bytes, s->world->prefix, prefix) == 0 &&
+        memcmp(bytes + prefix + 1, WORK_NAME, of_work) == 0)
+        return (uint8_t)works_of(bytes[prefix] - 'a');
     size_t of_wish = sizeof WISHES - 1;
     if (key.length == of_wish + prefix + 1 && memcmp(bytes, WISHES, of_wish) == 0 &&
         memcmp(bytes + of_wish, s->world->prefix, prefix) == 0)

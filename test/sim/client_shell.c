@@ -370,6 +370,7 @@ void shell_stop(struct shell *s)
         return;
     TRACE(s->world, "client %u ends", s->index + 1);
     shell_present = s;
+    works_drop(s);
     if (s->client)
         s->client->pumping = false; /* wherever it was just now */
     redlock_free(s->client);

@@ -92,6 +92,7 @@ struct shell {
     struct user_latch *latches; /* calls without an outcome */
     struct user_heeder *heeders;
     struct user_asker *askers;
+    struct user_work *works;
     bool ready_told, close_asked, closed, closed_told;
     usec close_since;    /* true time */
     uint32_t moved_away; /* leases, from this client to its mate */

@@ -228,9 +228,10 @@ void exchange_spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
 struct slice exchange_spell_name(const struct shell *s, unsigned name)
 {
     static char key[80];
-    bool is_wish = wishes_are(name);
-    int length = snprintf(key, sizeof key, "%s%s%c", is_wish ? WISHES : "", s->world->prefix,
-                          (char)('a' + (is_wish ? name - wishes_of(0) : name)));
+    bool is_wish = wishes_are(name), is_work = works_are(name);
+    unsigned of = is_wish ? name - wishes_of(0) : is_work ? name - works_of(0) : name;
+    int length = snprintf(key, sizeof key, "%s%s%c%s", is_wish ? WISHES : "", s->world->prefix,
+                          (char)('a' + of), is_work ? WORK_NAME : "");
     return (struct slice){key, (size_t)length};
 }
 

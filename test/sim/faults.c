@@ -68,6 +68,10 @@ const struct profile profiles[] = {
          BIT(FAULT_HALF_IN) | BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_KEEPING) |
          BIT(FAULT_STOP_CLIENT) | BIT(FAULT_KILL_CLIENT) | BIT(FAULT_SCRIPT_FLUSH),
      false, HABIT_WISHES},
+    {"once", "work that is done once; masters restart, clients are killed",
+     BIT(FAULT_RESET) | BIT(FAULT_DELAYS) | BIT(FAULT_CRASH_EMPTY) | BIT(FAULT_CRASH_KEEPING) |
+         BIT(FAULT_LATE_FIN) | BIT(FAULT_STOP_CLIENT) | BIT(FAULT_STUMBLE) | BIT(FAULT_KILL_CLIENT),
+     false, HABIT_WORKS},
     {"pauses", "clients stopped, suspended, killed", PAUSES, false, HABIT_ANY},
     {"clocks", "wall clocks set, clients stopped", BIT(FAULT_STEP_CLOCK) | PAUSES | CRASHES, false,
      HABIT_ANY},

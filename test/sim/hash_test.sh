@@ -16,6 +16,7 @@ hash_of() {
 want=$(hash_of "$simulator")
 [[ $want =~ ^[0-9a-f]{16}$ ]]
 sources=("$source"/lib/core/*.c "$source"/lib/core/*/*.c
+    "$source"/lib/recipes/once.c
     "$source"/lib/io/{address,double_none,nodes_file,tls_terms,tls_none}.c "$source"/lib/settings/*.c)
 for file in "$source"/lib/client/*.c "$source"/test/sim/*.c \
     "$source"/testing/model/model_*.c; do

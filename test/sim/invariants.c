@@ -103,6 +103,7 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     if (request_is_of_task(kind)) {
         leaders_sent(s, message, request);
         wishes_sent(s, message);
+        works_sent(s->world, message);
         return;
     }
     if (!number)
@@ -200,5 +201,6 @@ void check_orphans(struct world *w)
 
 void check_ended(struct shell *s)
 {
+    works_drop(s);
     tokens_ended(s);
 }

@@ -30,6 +30,8 @@ static const char usage[] =
     "  --latches P       per mille: how often users do something about a latch; likewise\n"
     "  --asks P          per mille: how often users ask a holder to let go, or heed wishes;\n"
     "                    default: none, except in the profile wishes\n"
+    "  --works P         per mille of the leases under which work is done once;\n"
+    "                    default: none, except in the profile once\n"
     "  --leaders P       per mille of the leases that can announce something, and others\n"
     "                    observe; default: drawn, none in two thirds of the runs\n"
     "  --readers P       per mille of the names that are asked for are shared;\n"
@@ -141,7 +143,7 @@ int main(int argc, char **argv)
     options->spare = options->wrong = options->readers = options->tokens = options->periods =
         options->permits = -1;
     options->leaders = -1;
-    options->barriers = options->latches = options->asks = -1;
+    options->barriers = options->latches = options->asks = options->works = -1;
     bool one = false, catches = false;
     profile(&campaign, "mix");
     for (int i = 1; i < argc; i++) {
@@ -180,6 +182,8 @@ int main(int argc, char **argv)
             options->latches = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--asks") == 0)
             options->asks = (int)number(option, next, 0, 1000);
+        else if (strcmp(option, "--works") == 0)
+            options->works = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--readers") == 0)
             options->readers = (int)number(option, next, 0, 1000);
         else if (strcmp(option, "--ops") == 0)

@@ -63,6 +63,29 @@ bool wishes_lose(struct world *world, const struct model_push *push);
 /* Now and then: is a wish overdue? */
 void wishes_due(struct world *world);
 
+/* ---- works.c: work that is done once ---- */
+
+/* The name of the latch of a name's work; at most half of the names are those of leases. */
+#define WORK_KEY  "k"
+#define WORK_NAME " once " WORK_KEY /* behind the name of a lease */
+static inline unsigned works_of(unsigned name)
+{
+    return MODEL_NAMES / 2 + name;
+}
+static inline bool works_are(unsigned name)
+{
+    return name >= works_of(0) && name < MODEL_NAMES;
+}
+
+/* A user hears of a lease, and may look whether the work was done. */
+void works_user_told(struct user_lease *lease, const redlock_event *event);
+/* A user has done its work by now, or fails. */
+void works_user_acts(struct shell *shell);
+/* The lease is about to be let go, or all of the client are. */
+void works_end(const struct user_lease *lease);
+void works_drop(struct shell *shell);
+void works_sent(struct world *world, const struct message *message);
+
 /* ---- barriers.c: parties that meet ---- */
 
 /* A client tells a master that a barrier was passed: it was decided by then. */

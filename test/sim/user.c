@@ -268,6 +268,7 @@ void user_told(struct user_lease *lease, const redlock_event *event)
         return;
     leaders_user_told(lease, event);
     wishes_user_told(lease, event);
+    works_user_told(lease, event);
     if (is_hasty(s) && chance(s, s->close_asked ? ENDS_CLOSING : ENDS_AT_ONCE)) {
         TRACE(s->world, "client %u is freed", s->index + 1);
         check_ended(s); /* its leases are not released */
@@ -304,6 +305,7 @@ static void tidy_up(struct shell *s)
     barriers_tidy_up(s);
     latches_tidy_up(s);
     wishes_tidy_up(s);
+    works_user_acts(s);
     for (struct user_lease *lease = s->all, *next; lease; lease = next) {
         next = lease->next_all;
         if (lease->let_go || lease->is_probe)
@@ -451,6 +453,7 @@ static void act(struct shell *s)
     barriers_user_acts(s);
     latches_user_acts(s);
     wishes_user_acts(s);
+    works_user_acts(s);
     if (hand_on(s, lease))
         return;
     if (dice < 6)

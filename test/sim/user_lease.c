@@ -7,6 +7,7 @@
 #include "invariants.h"
 #include "lease/further.h"
 #include "movers.h"
+#include "recipe_users.h"
 #include "rules.h"
 #include "queues.h"
 #include "trace.h"
@@ -267,6 +268,7 @@ static void let_go(struct user_lease *lease)
 bool user_lease_detach(struct user_lease *lease)
 {
     struct shell *s = shell_present = lease->shell;
+    works_end(lease);
     s->written = 0; /* it writes what may be a renewal of the lease, beside what a turn writes */
     if (redlock_lease_detach(lease->handle))
         return false;
@@ -277,6 +279,7 @@ bool user_lease_detach(struct user_lease *lease)
 
 void user_lease_free(struct user_lease *lease)
 {
+    works_end(lease);
     shell_present = lease->shell;
     redlock_lease_free(lease->handle);
     period_let_go(lease);

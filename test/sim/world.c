@@ -344,7 +344,7 @@ static void make_server(struct world *w, unsigned index)
 static void draw_shares(struct world *w)
 {
     const struct options *options = &w->options;
-    bool asks = options->habit == HABIT_WISHES;
+    bool asks = options->habit == HABIT_WISHES, works = options->habit == HABIT_WORKS;
     const struct {
         struct chance *chance;
         uint64_t salt;
@@ -362,6 +362,7 @@ static void draw_shares(struct world *w)
         {&w->meeting, 0xba44, 333, 100, 600, options->barriers, false, &w->barriers},
         {&w->latching, 0x1a7c, 333, 100, 600, options->latches, false, &w->latches},
         {&w->asking, 0x3157, asks ? 1000 : 0, 300, 1000, options->asks, false, &w->asks},
+        {&w->working, 0x0ce5, works ? 1000 : 0, 300, 1000, options->works, false, &w->works},
         {&w->turning, 0x70b2, 125, 300, 1000, -1, true, &w->turns},
     };
     for (unsigned i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -410,6 +411,7 @@ static void draw(struct world *w)
     w->max_ttl_ms =
         longest[from + chance_below(&w->chance, sizeof longest / sizeof longest[0] - from)];
     w->longest_gap_ms = w->patient                         ? 2000
+                        : options->habit == HABIT_WORKS    ? 250
                         : chance_permille(&w->chance, 800) ? 250
                                                            : w->max_ttl_ms / 4;
     w->prefix = chance_permille(&w->chance, 300) ? "a long prefix:" : "";

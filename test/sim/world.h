@@ -63,6 +63,7 @@ enum habit {
     HABIT_ANY,
     HABIT_WAITING, /* they wait, for few names, many with fences, and without haste */
     HABIT_WISHES,  /* they ask holders to let go, and hold for long */
+    HABIT_WORKS,   /* they do work once */
     HABIT_CROWD,   /* see crowd.h */
     HABIT_LISTS,   /* see lists.h */
     HABIT_CHANGE   /* likewise, and change.h */
@@ -88,6 +89,7 @@ struct options {
     int barriers;     /* likewise */
     int latches;      /* likewise */
     int asks;         /* per mille; -1: none, except in the profile wishes */
+    int works;        /* likewise, in the profile once */
     int wrong;        /* masters wrong at once; -1: no more than the quorum tolerates */
     uint32_t faults;  /* that may be drawn: a bit for each fault_kind */
     uint32_t without; /* drawn all the same, and then left out */
@@ -300,6 +302,15 @@ struct telling {
     usec at;                 /* true time */
 };
 
+/* The work of a name: its last record that was reported; true time. */
+struct work_done {
+    bool is_recorded; /* somebody has tried to record it, at any time */
+    uint32_t id;      /* of its latch; 0: none was reported */
+    int64_t ends_ms;  /* by the masters' wall clocks */
+    uint16_t on;      /* a bit for each master that had it then, */
+    uint32_t epochs[MASTERS_MAX];
+};
+
 /* The last fences that holders of one name got; true time. */
 #define TOLD_FENCES 128
 struct told_fences {
@@ -429,6 +440,7 @@ struct world {
     struct chance meeting;  /* of barriers */
     struct chance latching; /* of latches */
     struct chance asking;   /* of wishes */
+    struct chance working;  /* of work that is done once */
     struct chance turning;  /* of local_turn_ms */
     struct chance listing;  /* of lists */
     usec now;
@@ -450,6 +462,7 @@ struct world {
     unsigned barriers;     /* per mille: how often users arrive at one */
     unsigned latches;      /* per mille: how often users do something about one */
     unsigned asks;         /* per mille: how often users ask a holder, or heed */
+    unsigned works;        /* per mille of the leases under which work is done once */
     unsigned deaf;         /* per mille of the pushes about wishes that get lost, whatever else */
     unsigned turns;        /* per mille of the processes set local_turn_ms */
     int64_t max_ttl_ms, skew_ms;
@@ -503,6 +516,7 @@ struct world {
     struct wish_there wishes_there[MASTERS_MAX][MODEL_NAMES];
     struct telling tellings[TELLINGS];
     unsigned tellings_made;
+    struct work_done works_done[MODEL_NAMES];
     uint8_t rush_name; /* many make a latch of it until then */
     usec rush_until;
     uint32_t arrivals_made;
