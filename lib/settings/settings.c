@@ -83,6 +83,13 @@ static bool is_no_file(const char *path)
     return strcmp(path, SETTINGS_NONE) == 0;
 }
 
+/* Only who lacks a right can do something about the file. */
+static const char *advice_for(int error)
+{
+    bool is_of_rights = error == EACCES || error == EPERM;
+    return is_of_rights ? "; let this user read it, or name " SETTINGS_NONE " for none" : "";
+}
+
 /* Only a plain file can be read by each client that is to have the settings, and again for a new
  * login.  A pipe would keep its reader, so nothing waits for one to open. */
 static enum settings_result load(const struct place *place, size_t *length, mode_t *mode)
@@ -106,10 +113,7 @@ static enum settings_result load(const struct place *place, size_t *length, mode
         complain_at(place, "it is no plain file; write the settings into one, or give a list of "
                            "masters from a pipe with REDLOCK_NODES_FILE");
     else
-        complain_at(place,
-                    "it cannot be read: %s; let this user read it, or name " SETTINGS_NONE
-                    " for none",
-                    strerror(error));
+        complain_at(place, "it cannot be read: %s%s", strerror(error), advice_for(error));
     bool short_of = !known && (error == EMFILE || error == ENFILE || error == ENOMEM);
     return short_of ? SETTINGS_SHORT : missing ? SETTINGS_MISSING : SETTINGS_WRONG;
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -245,6 +246,21 @@ TEST(keys_have_variables)
     assert_string_equal(settings_key(SETTING_MAX_TTL), "max_ttl");
     assert_string_equal(settings_variable(SETTING_MAX_TTL), "REDLOCK_MAX_TTL");
     assert_string_equal(settings_variable(SETTING_NODES), "REDLOCK_NODES");
+}
+
+/* Rights are not what is missing, so nothing is said of them. */
+TEST(what_is_short_now_is_told_as_that)
+{
+    struct rlimit limit, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    enum settings_result result = settings_read(&settings, path, why, sizeof why);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(result, SETTINGS_SHORT);
+    assert_non_null(strstr(why, "it cannot be read: Too many open files"));
+    assert_null(strstr(why, "let this user"));
 }
 
 PROGRAM_OF_CASES(NULL, NULL)
