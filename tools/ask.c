@@ -72,6 +72,14 @@ static void put_json(struct text *out, const struct asking *asking, const redloc
     json_end(&json);
 }
 
+/* The masters say more, such as a right that this user lacks. */
+static void tell_failure(const struct asking *asking, const redlock_asked *asked, const char *words)
+{
+    say("cannot ask: %s", words);
+    if (asked->code == REDLOCK_E_UNAVAILABLE)
+        session_say_masters(&asking->session);
+}
+
 static bool put(struct asking *asking, const redlock_asked *asked)
 {
     const struct options *options = asking->session.options;
@@ -80,7 +88,7 @@ static bool put(struct asking *asking, const redlock_asked *asked)
     if (options->json)
         put_json(&out, asking, asked, words.bytes);
     else if (asked->code && asked->code != REDLOCK_E_GONE)
-        say("cannot ask: %s", words.bytes);
+        tell_failure(asking, asked, words.bytes);
     else if (!options->quiet)
         text_format(&out, "%s\n", words.bytes);
     text_free(&words);

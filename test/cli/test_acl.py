@@ -182,6 +182,12 @@ class Denied(Masters):
                 line = RENEW[0].splitlines()[int(place[1]) - 1] if place else ""
                 self.assertTrue(f"call('{command}'" in line or f"'{command}' command" in told, told)
 
+    def test_who_may_not_ask_is_told_why(self):
+        self.lock("lock:asked")
+        told = self.redlock("ask", "lock:asked", status=69, env=self.user("asks-nothing", "-evalsha")).err
+        self.assertIn("no quorum of masters could be asked", told)
+        self.assertRegex(told, "NOPERM .*'evalsha'(.*\n)*  -> its ACL forbids this user a command")
+
     def test_who_may_not_listen_is_told_by_nodes(self):
         for name, change in ("deaf", "-subscribe"), ("elsewhere", "resetchannels"):
             with self.subTest(change=change):
