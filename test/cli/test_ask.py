@@ -174,6 +174,26 @@ class Ask(AskCase, ClusterCase):
         self.assertEqual((wanted["who"], wanted["text"], wanted["waiting"]), ("a", "x", 0))
         self.assertEqual(len(result.events("yields")), 1)
 
+    def test_nobody_is_in_before_at_least_is_over(self):
+        """To end the command sooner would give the lock to nobody."""
+        began = time.monotonic()
+        holder = self.heeding_holder("--yield-when-wanted", "--at-least", "6s", "--json")
+        for who in "a", "b":
+            self.ask("--text", "x", "--label", who)
+        result = self.finish(holder, LOST)
+        self.assertGreater(time.monotonic() - began, 6)
+        [yields] = result.events("yields")
+        self.assertIn("as a asked for it", yields["text"])
+        self.assertEqual([it["event"] for it in result.json_lines if it["event"] in ("wanted", "yields")],
+                         ["wanted", "wanted", "yields"])
+
+    def test_a_command_that_ends_before_at_least_is_over(self):
+        holder = self.heeding_holder("--yield-when-wanted", "--at-least", "25s", stdin=subprocess.PIPE,
+                                     script="echo > $D/began; read x; exit 7")
+        self.ask("--text", "x", "--label", "a")
+        self.end_input(holder)
+        self.finish(holder, 7)
+
     def test_bytes_for_no_terminal(self):
         for text in ("two\nlines", "\x1b[31mred", "\x7f", "x" * 201):
             self.assertIn("the text of a wish has", self.ask("--text", text, status=USAGE).err)

@@ -100,11 +100,11 @@ static void on_max_hold(void *data)
                 "held for the longest time allowed: ending the command");
 }
 
-static void on_yield(void *data, const redlock_wish *wish)
+static void on_yield(void *data, const char *who)
 {
     struct run *run = data;
     char text[120];
-    snprintf(text, sizeof text, "the lock goes to the next one, as %s asked for it", wish->who);
+    snprintf(text, sizeof text, "the lock goes to the next one, as %s asked for it", who);
     end_command(run, &(struct early_end){"yields", REDLOCK_E_CANCELLED, text},
                 "somebody asked for the lock: ending the command");
 }
@@ -318,6 +318,7 @@ static void on_acquired(struct run *run, const redlock_event *event)
         return;
     follow_takes(&run->follow, run->lease);
     run->wanted.environment = run->environment.list;
+    run->wanted.not_before = run->keep_until;
     wanted_start(&run->wanted, run->lease);
     run_notify_holding(run, event);
 }

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "duration.h"
 #include "json.h"
 #include "say.h"
 #include "spawn.h"
@@ -121,6 +123,40 @@ static void tell(const struct wanted *wanted, const redlock_wish *wish)
                wish->text[0] ? ": " : "", wish->text);
 }
 
+static void end_wait(struct wanted *wanted)
+{
+    if (wanted->waits)
+        alarm_close(&wanted->later);
+    wanted->waits = false;
+}
+
+static void on_later(void *data)
+{
+    struct wanted *wanted = data;
+    end_wait(wanted);
+    wanted->yield(wanted->data, wanted->who);
+}
+
+static bool wait_until(struct wanted *wanted, int64_t at, const char *who)
+{
+    if (wanted->waits)
+        return true;
+    if (alarm_open(&wanted->later, wanted->session->loop, on_later, wanted) != 0)
+        return false;
+    wanted->waits = true;
+    snprintf(wanted->who, sizeof wanted->who, "%s", who);
+    if (!alarm_set(&wanted->later, at))
+        end_wait(wanted);
+    return wanted->waits;
+}
+
+/* Before --at-least is over nobody would get the lock, whoever ended the command. */
+static void yield(struct wanted *wanted, const char *who)
+{
+    if (boot_ms() >= wanted->not_before || !wait_until(wanted, wanted->not_before, who))
+        wanted->yield(wanted->data, who);
+}
+
 static void on_wish(redlock_heeder *heeder, const redlock_wish *wish, void *data)
 {
     struct wanted *wanted = data;
@@ -128,9 +164,8 @@ static void on_wish(redlock_heeder *heeder, const redlock_wish *wish, void *data
     tell(wanted, wish);
     if (wanted->session->options->on_wanted)
         run_if_few_run(wanted, wish);
-    if (!wanted->session->options->yields)
-        return;
-    wanted->yield(wanted->data, wish);
+    if (wanted->session->options->yields)
+        yield(wanted, wish->who);
 }
 
 /* ---- Without wishes it hears of a break all the same, of one name at least ---- */
@@ -171,6 +206,7 @@ void wanted_start(struct wanted *wanted, redlock_lease *lease)
 void wanted_stop(struct wanted *wanted)
 {
     ev_timer_stop(wanted->session->loop, &wanted->watch);
+    end_wait(wanted);
     redlock_heeder_free(wanted->heeder);
     wanted->heeder = NULL;
 }

@@ -7,6 +7,7 @@
 
 #include <ev.h>
 
+#include "alarm.h"
 #include "redlock/recipes.h"
 #include "session.h"
 
@@ -15,11 +16,15 @@
 struct wanted {
     struct session *session;
     redlock_lease *lease;
-    redlock_heeder *heeder;                              /* NULL: it hears of nothing */
-    ev_timer watch;                                      /* then it begins to, without wishes */
-    char **environment;                                  /* of the command of --on-wanted */
-    void (*yield)(void *data, const redlock_wish *wish); /* called at the first wish; or NULL */
+    redlock_heeder *heeder;                     /* NULL: it hears of nothing */
+    ev_timer watch;                             /* then it begins to, without wishes */
+    char **environment;                         /* of the command of --on-wanted */
+    void (*yield)(void *data, const char *who); /* called when it is time to let go */
     void *data;
+    int64_t not_before; /* boot_ms(): a wish that comes sooner is granted then (--at-least) */
+    struct alarm later;
+    bool waits;                         /* for that time */
+    char who[REDLOCK_TOKEN_SIZE];       /* whose wish waits */
     ev_child commands[WANTED_COMMANDS]; /* those of --on-wanted that run; pid 0: none */
 };
 
