@@ -358,7 +358,8 @@ class CannotBeEnded(OtherUserCase, WatchdogCase, ClusterCase):
         until(lambda: time.time() * 1000 > end, "it was renewed since")
         self.device.fed_again()
         os.kill(pid, signal.SIGKILL)
-        self.finish(process)
+        told = self.finish(process).err
+        self.assertEqual(told.count("processes of the command cannot be ended"), 1)
         self.disarmed()
         self.assert_free(self.name)
 

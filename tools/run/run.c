@@ -192,6 +192,8 @@ static void on_all_ended(struct child *child, void *data)
 {
     struct run *run = data;
     run->running = false;
+    if (run->session.options->watchdog)
+        stuck_stop(&run->stuck, run->session.loop);
     stop_max_hold(run);
     wanted_stop(&run->wanted);
     ev_prepare_stop(run->session.loop, &run->lease_watcher);
@@ -285,6 +287,8 @@ static bool start_command(struct run *run)
         return false;
     }
     run->running = true;
+    if (run->session.options->watchdog)
+        stuck_start(&run->stuck, run->session.loop, &run->child);
     watch_lease(run);
     if (run->session.options->command->bit == FOR_ELECT)
         elect_announce(run);

@@ -13,6 +13,7 @@
 #include "once.h"
 #include "run_environment.h"
 #include "session.h"
+#include "stuck.h"
 #include "waiting.h"
 #include "wanted.h"
 #include "wishing.h"
@@ -27,6 +28,7 @@ struct run {
     struct notify notify;
     struct metrics metrics;
     struct child child;
+    struct stuck stuck; /* with a watchdog */
     struct once once;
     struct nested nested;
     bool joins; /* the `run` around us holds the names, and our command needs no more */
