@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "commands.h"
-#include "duration.h"
 #include "failure.h"
 #include "json.h"
 #include "say.h"
@@ -146,20 +145,23 @@ static void tell_done(const struct once *once, const char *note)
 
 static int tell_recorded(const struct once *once)
 {
-    char span[DURATION_SIZE];
     const struct options *options = once->session->options;
     if (options->json)
         put_record(once, "recorded", once->note, NULL, false);
-    else if (options->verbose)
-        say_at(REDLOCK_LOG_INFO, "%s: %s: recorded as done for %s", name_of(once), options->key,
-               duration_show(span, options->life_ms));
+    else if (options->verbose) /* what a try before left keeps its own life */
+        say_at(REDLOCK_LOG_INFO, "%s: %s: recorded as done", name_of(once), options->key);
     return EXIT_DONE;
+}
+
+static bool is_recorded_late(const redlock_latch_result *record)
+{
+    return record->code == REDLOCK_E_EXPIRED && record->open;
 }
 
 /* The stand of the record, for people. */
 static const char *stand_of(const redlock_latch_result *record)
 {
-    if (record->code == REDLOCK_E_EXPIRED && record->open)
+    if (is_recorded_late(record))
         return "is recorded, but the lock was lost before: somebody else may have begun";
     if (record->code == REDLOCK_E_CANCELLED)
         return "is not recorded, as a signal asked it to end: the next one runs it again";
@@ -172,8 +174,8 @@ static int tell_unrecorded(const struct once *once, const redlock_latch_result *
 {
     const struct options *options = once->session->options;
     if (options->json) {
-        put_record(once, "not_recorded", once->note, redlock_code_name(record->code),
-                   record->undecided);
+        put_record(once, is_recorded_late(record) ? "recorded_late" : "not_recorded", once->note,
+                   redlock_code_name(record->code), record->undecided);
         return EXIT_UNRECORDED;
     }
     say("%s: %s: the command succeeded, and this %s (%s)", name_of(once), options->key,
