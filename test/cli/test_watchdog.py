@@ -124,6 +124,17 @@ class Fed(WatchdogCase, ClusterCase):
         self.disarmed()
         self.assert_free(self.name)
 
+    def test_work_that_is_done_once(self):
+        process, _ = self.started_and_fed(OBEDIENT.replace("exit 3", "exit 0"), "--key", "k", "--life", "1h",
+                                          command="once")
+        self.end_input(process)
+        self.assertEqual(self.finish(process, 0).err, "")
+        self.disarmed()
+        fed = len(self.device.feeds)
+        done = self.start("exit 1", "--key", "k", "--life", "1h", command="once")
+        self.assertIn("done by", self.finish(done, 0).err)
+        self.assertEqual(len(self.device.feeds), fed)
+
     def test_not_by_who_waits(self):
         token = self.lock_on_all("--ttl", "20s", self.name)
         process = self.start(OBEDIENT, "--wait", "forever")

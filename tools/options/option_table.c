@@ -81,8 +81,8 @@ static const struct option_row rows[] = {
     {"on-wanted", FOR_RUN | FOR_ELECT, TEXT(on_wanted)},
     {"yield-when-wanted", FOR_RUN | FOR_ELECT, FLAG(yields)},
     {"on-lost", FOR_RUN | FOR_ONCE | FOR_ELECT, TEXT(on_lost)},
-    {"watchdog", FOR_RUN | FOR_ELECT, TEXT(watchdog)},
-    {"watchdog-timeout", FOR_RUN | FOR_ELECT, SPAN_ABOVE_0(watchdog_timeout_ms)},
+    {"watchdog", FOR_RUN | FOR_ONCE | FOR_ELECT, TEXT(watchdog)},
+    {"watchdog-timeout", FOR_RUN | FOR_ONCE | FOR_ELECT, SPAN_ABOVE_0(watchdog_timeout_ms)},
     {"metrics-file", FOR_RUN | FOR_ONCE | FOR_ELECT, OWN(METRICS_FILE)},
 };
 /* clang-format on */

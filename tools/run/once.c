@@ -40,6 +40,8 @@ const char once_help[] =
     "  --unavailable-exit-code N\n"
     "                     exit with N, not 69, if there is no quorum of masters\n"
     "  --on-lost COMMAND  on loss run `sh -c COMMAND` beside the SIGTERM\n"
+    "  --watchdog PATH    feed this watchdog device while the lock is valid\n"
+    "  --watchdog-timeout D   its own timeout (as it is, or shorter to fit the ttl)\n"
     "  --metrics-file PATH\n"
     "                     keep metrics in this file (NAME.prom) for node_exporter\n"
     "\n"
