@@ -86,6 +86,15 @@ class Followed(Lead):
         moved = [line for line in told if line["event"] == "moved"]
         self.assertEqual([(line["code"], line["masters"]) for line in moved], [("REDLOCK_OK", 4)])
 
+    def test_holder_hears_wishes_by_the_next_list(self):
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env, options=("--on-wanted", "true"))
+        self.write(path, 1, 2, 3, 4)
+        until(lambda: "goes on" in self.said(), "it moves")
+        until(lambda: self.redlock("ask", "held", env=self.of(1, 2, 3, 4)) and
+              "asks for the lock" in self.said(), "it hears of a wish")
+        self.let_end(holder, status=0)
+
     def test_file_with_the_same_list(self):
         path, env = self.from_file(1, 2, 3)
         holder = self.begin_on(1, 2, 3, env=env)

@@ -411,11 +411,17 @@ static bool still_waits(const struct run *run)
     return !run->running && !run->lost && redlock_lease_valid_for(run->lease) == 0;
 }
 
+static void go_over(struct run *run)
+{
+    wishing_go_over(&run->wishing, &run->session);
+    wanted_go_over(&run->wanted);
+}
+
 static void on_news(struct run *run, const redlock_event *event)
 {
     follow_hears(&run->follow, event);
     if (event->kind == REDLOCK_MOVED)
-        wishing_go_over(&run->wishing, &run->session);
+        go_over(run);
     report_if_verbose(run, event);
     if (run->running && !run->lost)
         run_notify_holding(run, event);

@@ -211,6 +211,14 @@ void wanted_stop(struct wanted *wanted)
     wanted->heeder = NULL;
 }
 
+void wanted_go_over(struct wanted *wanted)
+{
+    bool hears = wanted->heeder || ev_is_active(&wanted->watch);
+    wanted_stop(wanted);
+    if (hears)
+        wanted_start(wanted, wanted->lease);
+}
+
 void wanted_end(struct wanted *wanted)
 {
     for (unsigned i = 0; i < WANTED_COMMANDS; i++)

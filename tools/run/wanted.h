@@ -31,6 +31,8 @@ struct wanted {
 /* The lease is held from now on. */
 void wanted_start(struct wanted *wanted, redlock_lease *lease);
 void wanted_stop(struct wanted *wanted);
+/* The lease is another client's now, if there is one that is held: masters of that client tell. */
+void wanted_go_over(struct wanted *wanted);
 /* The process is about to end: its commands of --on-wanted end, too. */
 void wanted_end(struct wanted *wanted);
 
