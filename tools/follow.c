@@ -75,16 +75,24 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
         drop_next(follow);
 }
 
+/* It is the session's once the lease is there. */
+static void on_node(redlock *client, unsigned index, void *data)
+{
+    const struct follow *follow = data;
+    session_hears_node(follow->session, client, index);
+}
+
 /* With that list, or with that of the file. */
 static bool open_next(struct follow *follow, const char *nodes)
 {
-    redlock_options settings = options_of_client(follow->session->options);
+    redlock_options settings = session_settings(follow->session);
     char why[500] = "";
     drop_next(follow);
     follow->is_led = nodes;
     if (nodes)
         settings.nodes = nodes; /* its file tells of new logins */
     settings.on_ready = on_ready;
+    settings.on_node = on_node;
     settings.data = follow;
     redlock_code code =
         redlock_open(&follow->next, follow->session->loop, &settings, why, sizeof why);
@@ -92,14 +100,6 @@ static bool open_next(struct follow *follow, const char *nodes)
         say_at(REDLOCK_LOG_WARNING, "cannot use another list of masters: %s",
                why[0] ? why : redlock_code_text(code));
     return code == REDLOCK_OK;
-}
-
-static void on_closed(redlock *client, unsigned left, void *data)
-{
-    struct follow *follow = data;
-    (void)left;
-    follow->former = NULL;
-    redlock_free(client);
 }
 
 /* A warning says that somebody should change the file, too. */
@@ -118,13 +118,9 @@ static void say_list(const struct follow *follow)
 /* The session's client is that of the next list from now on. */
 static void go_over(struct follow *follow)
 {
-    struct session *session = follow->session;
-    redlock_free(follow->former);
-    follow->former = session->client;
-    session->client = follow->next;
+    session_take_client(follow->session, follow->next);
     follow->next = NULL;
-    redlock_close(follow->former, OWED_TIMEOUT_MS, on_closed, follow);
-    if (!session->options->quiet)
+    if (!follow->session->options->quiet)
         say_list(follow);
 }
 
@@ -233,8 +229,6 @@ void follow_hears(struct follow *follow, const redlock_event *event)
 void follow_stop(struct follow *follow)
 {
     follow_drops(follow);
-    redlock_free(follow->former);
-    follow->former = NULL;
     if (!ev_is_active(&follow->file))
         return;
     ev_ref(follow->session->loop);

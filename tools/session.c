@@ -196,9 +196,8 @@ static unsigned count_connected(redlock *client)
 
 /* The other masters have a moment more, so that a wrong list is found, and a lease begins on all
  * masters that are well. */
-static void on_node(redlock *client, unsigned index, void *data)
+void session_hears_node(struct session *session, redlock *client, unsigned index)
 {
-    struct session *session = data;
     unsigned quorum = redlock_quorum(redlock_node_count(client), (unsigned)session->options->spare);
     if (client != session->client)
         return;
@@ -211,6 +210,11 @@ static void on_node(redlock *client, unsigned index, void *data)
         ev_timer_set(&session->begin_timer, QUORUM_GRACE_S, 0);
         ev_timer_start(session->loop, &session->begin_timer);
     }
+}
+
+static void on_node(redlock *client, unsigned index, void *data)
+{
+    session_hears_node(data, client, index);
 }
 
 static void on_begin_time(struct ev_loop *loop, ev_timer *timer, int events)
@@ -290,14 +294,19 @@ static void watch_releases(struct session *session)
 
 /* ---- Another list ------------------------------------------------------- */
 
+redlock_options session_settings(const struct session *session)
+{
+    redlock_options options = options_of_client(session->options);
+    options.looks_only = session->looks;
+    options.on_log = session->options->verbose ? on_log : NULL;
+    return options;
+}
+
 static redlock_options client_options(struct session *session)
 {
-    const struct options *given = session->options;
-    redlock_options options = options_of_client(given);
-    options.looks_only = session->looks;
+    redlock_options options = session_settings(session);
     options.on_ready = on_ready;
     options.on_node = on_node;
-    options.on_log = given->verbose ? on_log : NULL;
     options.data = session;
     return options;
 }
@@ -310,16 +319,18 @@ static void on_former_closed(redlock *client, unsigned left, void *data)
     redlock_free(client);
 }
 
-/* Nothing is known of its masters yet. */
-static void take_client(struct session *session, redlock *next)
+/* The words about masters were of the former list. */
+void session_take_client(struct session *session, redlock *next)
 {
     redlock_free(session->former);
     session->former = session->client;
     session->client = next;
-    session->lists++;
     session->ready = false;
+    session->readiness = REDLOCK_OK;
     session->refused = 0;
     text_free(&session->ready_text);
+    for (unsigned i = 0; i < redlock_node_count(next); i++)
+        tell_of_refused(session, i);
     redlock_close(session->former, OWED_TIMEOUT_MS, on_former_closed, session);
 }
 
@@ -345,7 +356,8 @@ bool session_goes_on(struct session *session, redlock_code code)
         say_at(REDLOCK_LOG_WARNING, "cannot use another list of masters: %s", why);
         return false;
     }
-    take_client(session, next);
+    session->lists++;
+    session_take_client(session, next);
     if (!session->options->quiet)
         session_say_led(session);
     return true;

@@ -61,7 +61,7 @@ struct session {
     ev_idle release_idle;
     bool released;
 
-    redlock *former;  /* of a list that is over: it closes; NULL: none does */
+    redlock *former;  /* it closes; NULL: none does */
     unsigned lists;   /* gone through */
     int64_t asked_at; /* boot_ms(), for the first time */
 
@@ -94,6 +94,12 @@ void session_tell_failure(struct session *session, const char *what, const redlo
 bool session_goes_on(struct session *session, redlock_code code);
 /* Of a wait that began with the first call of this. */
 int64_t session_rest_of(struct session *session, int64_t wait_ms);
+
+/* The options of its clients.  One that may become the session's has to tell it of its masters. */
+redlock_options session_settings(const struct session *session);
+void session_hears_node(struct session *session, redlock *client, unsigned index);
+/* The session has this client from now on, and the former one closes. */
+void session_take_client(struct session *session, redlock *next);
 
 /* Tells what makes the list wrong. */
 void session_say_refused(const struct session *session);

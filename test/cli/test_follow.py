@@ -254,6 +254,27 @@ class Followed(Lead):
         self.redlock("unlock", "--token", token, "held", env=self.of(1, 2, 3, 4), status=0)
         self.finish(later, 0)
 
+    def test_waiter_keeps_its_turn_from_list_to_list(self):
+        """The change has two steps, and each list ends."""
+        env = self.of(1, 2, 3, 4)
+        holder = self.begin_on(1, 2, 3, 4, env=env)
+        first = self.begin_to_wait("run", "--wait", "forever", "held", "--", "sh", "-c", "echo in; cat")
+        self.are_in_line(1, 1, 2, 3)
+        later = self.spawn("run", "--wait", "forever", "held", "--", "true", env=env)
+        self.are_in_line(2, 1, 2, 3)
+        change, steps = self.begin((1, 2, 3), (2, 3, 4), "--patience", "0")
+        for step in 3, 4:
+            steps.next(f"over on {step} of {step} masters, but . clients? sa")
+            self.hears_now()
+            until(lambda: self.said("waits").count(LED) == step - 2, "it goes over")
+            self.are_in_line(2, 2, 3, 4)
+        self.finish(change, 0)
+        self.let_end(holder, status=0)
+        Lines(first).next("^in$")
+        self.assertIsNone(later.poll())
+        self.let_end(first, status=0)
+        self.finish(later, 0)
+
     def lists_on(self, master):
         return len(self.cluster.cli(master, "KEYS", f"{self.key}:*").splitlines())
 
