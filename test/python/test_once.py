@@ -74,11 +74,30 @@ class Once(Case):
                                  Code.E_ARGUMENT)
         self.assertEqual(self.code_of(redlocks.MisuseError, ours.once, self.name, "", never, life=LIFE),
                          Code.E_ARGUMENT)
+        for wrong in ({"work": None}, {"note": b"x"}, {"life": "60"}):
+            with self.subTest(wrong):
+                more = {"work": never, "life": LIFE, **wrong}
+                self.assertRaises(TypeError, ours.once, "n@" + self.name, DAY, **more)
         with ours.lock(self.name, permits=2, wait=DEADLINE) as lease:
             self.assertEqual(self.code_of(redlocks.MisuseError, lease.once_look, DAY), Code.E_STATE)
         ours.latch_create(f"{self.name} once {DAY}", 2)
         self.assertEqual(self.code_of(redlocks.HeldError, ours.once, self.name, DAY, never, life=LIFE,
                                       wait=DEADLINE), Code.E_HELD)
+
+    def test_work_that_would_have_to_be_awaited_is_not_recorded(self):
+        ours = self.open()
+
+        async def work(lease):
+            self.fail("nobody awaits it")
+
+        def returns_it(lease):
+            made.append(work(lease))
+            return made[-1]
+        made = []
+        self.assertRaises(TypeError, ours.once, self.name, DAY, work, life=LIFE)
+        self.assertRaises(TypeError, ours.once, self.name, DAY, returns_it, life=LIFE, wait=DEADLINE)
+        made[-1].close()
+        self.assertTrue(ours.once(self.name, DAY, id, life=LIFE, wait=DEADLINE).ran)
 
     def test_work_whose_lock_was_lost_is_not_recorded(self):
         ours, lost = self.open(), []
@@ -125,6 +144,8 @@ class Once(Case):
             self.assertEqual((second.by, second.at), (first.by, first.at))
             refused = await error_of(client.once(self.name, DAY, work, life=0))
             self.assertEqual(refused.code, Code.E_ARGUMENT)
+            with self.assertRaises(TypeError):
+                await client.once(self.name, DAY, None, life=LIFE, wait=DEADLINE)
             self.assertEqual((await error_of(client.once(self.name, "", work, life=1, wait=DEADLINE))).code,
                              Code.E_ARGUMENT)
         self.run_on_loop(program)

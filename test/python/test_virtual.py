@@ -59,6 +59,21 @@ class Virtual(unittest.TestCase):
                 client.latch_wait("latch", timeout=7)
             self.assertEqual(round(testing.now()), 34)
 
+    async def record_and_release(self):
+        """Another task gives the lease back while the record is under way."""
+        releases = []
+
+        async def work(lease):
+            for master in range(5):
+                testing.hang(master)
+            releases.append(asyncio.create_task(lease.release()))
+        async with Client("memory://5") as client:
+            with self.assertRaises(redlocks.NotRecordedError) as raised:
+                await client.once("report", "today", work, life=60, ttl=10)
+            await asyncio.gather(*releases, return_exceptions=True)
+        self.assertIsInstance(raised.exception.__cause__, redlocks.EndedError)
+        return raised.exception
+
     def test_a_record_that_no_quorum_answers_for(self):
         """The work is done, and the masters are gone before the record: it is not known to be there."""
         async def program():
@@ -74,6 +89,8 @@ class Virtual(unittest.TestCase):
         error = testing.run(program())
         self.assertEqual((error.code, error.undecided), (redlocks.Code.E_EXPIRED, True))
         self.assertIn("may be recorded or not", str(error))
+
+        self.assertTrue(testing.run(self.record_and_release()).undecided)
 
         testing.begin(virtual=True)
         with redlocks.Client("memory://5") as client:

@@ -593,6 +593,8 @@ class Client:
         """Awaits work(lease) under the lock, unless that was done for the key before, and records it for
         `life`. If it raises, the next one tries. NotRecordedError: it was done, and may be done again."""
         recipes.check_record(life, note)
+        if not callable(work):
+            raise TypeError(f"work cannot be called: {work!r}")
         done: Optional[Done] = None
         worked = begun = False
         lease = await self.acquire(name, on_event=on_event, **terms)

@@ -16,8 +16,8 @@ from typing import Any, Callable, Optional, Self, Union, Unpack
 from . import recipes
 from ._library import Time, address, ffi, lib, text
 from .errors import Code, Error, HeldError, LostError, error_of
-from .events import (Asked, Callback, Done, Leader, Passage, Tally, asked_of, callback_of, event_of,
-                     passage_of, tally_of)
+from .events import (Asked, Callback, Done, Leader, Passage, Tally, asked_of, callable_of, callback_of,
+                     event_of, passage_of, tally_of)
 from .terms import (FOREVER, Duration, Name, Names, Options, Struct, Terms, c_string, client_options,
                     lease_options, ms, ms_or_zero, string)
 
@@ -392,6 +392,7 @@ class Client:
         """Calls work(lease) under the lock, unless that was done for the key before, and records it for
         `life`. If it raises, the next one tries. NotRecordedError: it was done, and may be done again."""
         recipes.check_record(life, note)
+        callable_of(work, "work")
         lease = self.acquire(name, on_event=on_event, **terms)
         try:
             found = lease.once_look(key)
@@ -408,7 +409,7 @@ class Client:
     @staticmethod
     def _work(lease: Lease, key: str, work: Callable[[Lease], Any], life: Duration,
               note: Optional[str]) -> Done:
-        value = work(lease)
+        value = recipes.do_work(work, lease)
         note = recipes.note_of(lease.token) if note is None else note
         begun = False
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import logging
-from typing import Any, Optional
+from collections.abc import Awaitable
+from typing import Any, Callable, Optional
 
 from ._library import ffi, text
-from .errors import Code, Error, LostError, NotRecordedError, error_of
+from .errors import Code, EndedError, Error, LostError, NotRecordedError, error_of
 from .events import Asked, Done, Leader, Tally, leader_of
 from .terms import FOREVER, Duration, Struct, ms_or_zero, timeout_ms
 
@@ -88,10 +89,20 @@ def check_record(life: Duration, note: Optional[str]) -> None:
     """The library looks at these when the work is done, which is late."""
     if not 1000 <= ms_or_zero(life) <= _LIFE_MAX_MS:
         raise error_of(Code.E_ARGUMENT, "a record lives for 1 s to 30 days")
+    if note is not None and not isinstance(note, str):
+        raise TypeError(f"a note is a str, not {note!r}")
     if note is not None and not (note.isascii() and note.isprintable() and " " not in note
                                  and 0 < len(note) <= _WORD_MAX):
         raise error_of(Code.E_ARGUMENT,
                        f"a note has 1 to {_WORD_MAX} bytes of printable ASCII without spaces")
+
+
+def do_work(work: Callable[[Any], Any], lease: Any) -> Any:
+    """A thread awaits nothing. So what it returns to be awaited was not done, and gets no record."""
+    value = work(lease)
+    if isinstance(value, Awaitable):
+        raise TypeError(f"work returned what nobody would await, so it was not done: {value!r}")
+    return value
 
 
 def note_of(token: str) -> str:
@@ -110,9 +121,9 @@ def done_of(note: str, ran: bool = False, value: Any = None) -> Done:
 
 
 def not_recorded(error: Error, begun: bool) -> NotRecordedError:
-    """The work was done, and this came of its record. A loss may have ended one that was begun."""
+    """The work was done, and this came of its record. A loss or a release may end one that was begun."""
     tally: Optional[Tally] = error.result
-    undecided = tally.undecided if tally else begun and isinstance(error, LostError)
+    undecided = tally.undecided if tally else begun and isinstance(error, (LostError, EndedError))
     is_late = tally and tally.open
     stands = ("is recorded, but the lease was lost before: somebody else may have begun" if is_late
               else "may be recorded or not: the next one may do it again" if undecided
