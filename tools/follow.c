@@ -19,6 +19,14 @@ static bool may_try(const struct follow *follow)
            (follow->votes || redlock_lease_valid_for(follow->lease) > 0);
 }
 
+/* A timer of libev that is started again without a time would end at once. */
+static void try_again_soon(struct follow *follow)
+{
+    ev_timer_stop(follow->session->loop, &follow->again);
+    ev_timer_set(&follow->again, AGAIN_S, 0);
+    ev_timer_start(follow->session->loop, &follow->again);
+}
+
 static void try_to_move(struct follow *follow)
 {
     ev_timer_stop(follow->session->loop, &follow->again);
@@ -26,7 +34,7 @@ static void try_to_move(struct follow *follow)
         return;
     redlock_code code = redlock_lease_move(follow->lease, follow->next);
     if (code == REDLOCK_E_STATE) /* another call about it is under way */
-        ev_timer_start(follow->session->loop, &follow->again);
+        try_again_soon(follow);
     else if (code != REDLOCK_OK)
         say("cannot go on with another list of masters: %s",
             redlock_last_error(follow->session->client));
@@ -186,7 +194,7 @@ void follow_start(struct follow *follow, struct session *session)
 {
     const char *path = path_of_list(session->options);
     *follow = (struct follow){.session = session};
-    ev_timer_init(&follow->again, on_again, AGAIN_S, 0);
+    ev_init(&follow->again, on_again);
     follow->again.data = follow;
     ev_stat_init(&follow->file, on_file, path ? path : "", FILE_EVERY_S);
     follow->file.data = follow;
@@ -221,7 +229,7 @@ void follow_hears(struct follow *follow, const redlock_event *event)
     if (event->kind == REDLOCK_MOVED)
         go_over(follow);
     else if (event->kind == REDLOCK_NOT_MOVED)
-        ev_timer_start(follow->session->loop, &follow->again);
+        try_again_soon(follow);
     else if (event->kind == REDLOCK_AT_RISK)
         follow_next(follow);
 }

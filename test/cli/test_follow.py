@@ -5,6 +5,7 @@ list that is over. Its command runs on, and the lock is held all the time."""
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -141,6 +142,29 @@ class Followed(Lead):
         self.is_held_on(2, 3, 4)
         self.let_end(holder, status=0)
         self.assertEqual(self.said().count(LED), 2)
+
+    def kill_at_resume(self, *masters):
+        """They hang, and end all connections before they read anything else."""
+        for master in masters:
+            its = socket.create_connection(("127.0.0.1", self.cluster.ports[master - 1]))
+            self.addCleanup(its.close)
+            its.sendall(f"AUTH {self.cluster.passwords[master - 1]}\r\n".encode())
+            self.assertEqual(its.recv(100), b"+OK\r\n")
+            self.cluster.pause(master)
+            self.addCleanup(self.cluster.resume, master)
+            its.sendall(b"CLIENT KILL TYPE normal\r\n")
+
+    def test_list_whose_end_is_heard_late(self):
+        """The lock is at risk by then, and no event of the lease comes after that."""
+        holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3), options=("--json", "--ttl", "25s"))
+        self.tell_end((1, 2, 3), self.names(1, 2, 3, 4), [1, 2, 3])
+        self.kill_at_resume(1, 2, 3)
+        until(lambda: '"event":"at_risk"' in self.said(), "a renewal fails")
+        self.cluster.resume(1, 2, 3)
+        until(lambda: '"event":"moved"' in self.said(), "it goes on")
+        self.is_held_on(1, 2, 3, 4)
+        self.let_end(holder, status=0)
+        self.assertNotIn("lost", self.said())
 
     def begin_to_lead(self, *masters, env):
         to = open(self.tmp / "held", "wb")
