@@ -43,10 +43,29 @@ static redlock_code look_for_wish(void)
     return redlock_sync_wanted(held, &wish, 0, NULL);
 }
 
-static void ask_for_it(const char *text)
+/* Returns the number of masters on which the holder heeds. */
+static unsigned ask_for_it(const char *text)
 {
+    redlock_asked asked = {.size = sizeof asked};
     redlock_ask_options options = {.size = sizeof options, .text = text, .timeout_ms = 10000};
-    assert_code(redlock_sync_ask(asks, "name", &options, NULL, NULL), REDLOCK_OK);
+    assert_code(redlock_sync_ask(asks, "name", &options, &asked, NULL), REDLOCK_OK);
+    return asked.heard;
+}
+
+/* A wish that comes while it begins to heed is left out. */
+static void begin_to_heed(void)
+{
+    assert_code(look_for_wish(), REDLOCK_E_UNAVAILABLE);
+    while (ask_for_it("are you there?") < 3)
+        continue;
+}
+
+static void assert_hears(const char *text)
+{
+    ask_for_it(text);
+    do
+        assert_code(redlock_sync_wanted(held, &wish, 10000, NULL), REDLOCK_OK);
+    while (strcmp(wish.text, text) != 0);
 }
 
 WITH_HELD(test_a_thread_hears_who_asks_and_why)
@@ -55,11 +74,11 @@ WITH_HELD(test_a_thread_hears_who_asks_and_why)
     assert_code(redlock_sync_wanted(held, &wish, 0, &result), REDLOCK_E_UNAVAILABLE);
     assert_string_equal(result.text, "nobody asks for it");
     assert_code(redlock_sync_wanted(held, &wish, 20, &result), REDLOCK_E_UNAVAILABLE);
-    ask_for_it("please");
+    begin_to_heed();
     assert_code(redlock_sync_wanted(held, &wish, 10000, &result), REDLOCK_OK);
     assert_string_equal(result.text, "somebody asks for it");
+    assert_hears("please");
     assert_string_equal(wish.who, "web-3");
-    assert_string_equal(wish.text, "please");
     assert_int_equal(wish.waiting, 0);
     assert_code(look_for_wish(), REDLOCK_E_UNAVAILABLE);
     assert_true(redlock_sync_lease_valid_for(held) > 0);
@@ -69,19 +88,20 @@ WITH_HELD(test_a_thread_hears_who_asks_and_why)
 WITH_HELD(test_the_last_wishes_are_kept)
 {
     char text[16];
-    assert_code(look_for_wish(), REDLOCK_E_UNAVAILABLE);
+    begin_to_heed();
     for (int i = 0; i < 20; i++) {
         snprintf(text, sizeof text, "%d", i);
         ask_for_it(text);
     }
     int last = -1, count = 0;
     while (last < 19 && redlock_sync_wanted(held, &wish, 10000, NULL) == REDLOCK_OK) {
-        assert_true(atoi(wish.text) > last);
-        last = atoi(wish.text);
+        bool is_counted = wish.text[0] != 'a';
+        assert_true(!is_counted || atoi(wish.text) > last);
+        last = is_counted ? atoi(wish.text) : last;
         count++;
     }
     assert_int_equal(last, 19);
-    assert_true(count >= 16 && count <= 20);
+    assert_true(count >= 16);
 }
 
 /* The test may wait just then, for a moment. */
@@ -109,7 +129,8 @@ WITH_HELD(test_a_wish_ends_a_wait)
 {
     struct call wait;
     begin_wait(&wait);
-    ask_for_it("now");
+    while (!atomic_load(&wait.done))
+        ask_for_it("now");
     assert_code(call_end(&wait), REDLOCK_OK);
 }
 
@@ -188,9 +209,8 @@ WITH_HELD(test_and_so_it_is_without_wishes)
 WITH_HELD(test_wishes_may_be_wanted_later)
 {
     assert_code(redlock_sync_wanted(held, NULL, 0, NULL), REDLOCK_OK);
-    assert_code(look_for_wish(), REDLOCK_E_UNAVAILABLE);
-    ask_for_it("please");
-    assert_code(redlock_sync_wanted(held, &wish, 10000, NULL), REDLOCK_OK);
+    begin_to_heed();
+    assert_hears("please");
     assert_code(redlock_sync_wanted(held, NULL, 0, NULL), REDLOCK_OK);
 }
 
