@@ -52,15 +52,15 @@ each() {
 }
 
 # growth SCENARIO FEW MANY LIMIT: instructions of MANY divided by those of FEW, in the best of eight tries.
-# How replies fall together makes a sixth of them.
+# How replies fall together makes a sixth of them. Masters that are too slow for a tool make a try void.
 growth() {
-    local none few many times
+    local none few many times=
     for _ in {1..8}; do
-        none=$(of_many "$1" 1) && few=$(of_many "$1" "$2") && many=$(of_many "$1" "$3") ||
-            { echo "FAILED: could not count $1"; failed=1; return; }
+        none=$(of_many "$1" 1) && few=$(of_many "$1" "$2") && many=$(of_many "$1" "$3") || continue
         times=$(awk -v a="$none" -v b="$few" -v c="$many" 'BEGIN { printf "%.2f", (c - a) / (b - a) }')
         exceeds "$times" "$4" || break
     done
+    [[ $times ]] || { echo "FAILED: could not count $1"; failed=1; return; }
     tell "instructions of $3 $1 by those of $2" "$times" "$4"
 }
 
