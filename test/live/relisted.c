@@ -53,12 +53,10 @@ void relisted_end(void)
 
 void relisted_begin_without_next(void)
 {
-    static const char *const pause[] = {"pause 1", "pause 2", "pause 6"};
     former_closed = 0;
     relisted_join(&former, 0, 5);
     relisted_join(&other, 0, 5);
-    for (unsigned i = 0; i < COUNT(pause); i++)
-        cluster_do(&scene.cluster, "%s", pause[i]);
+    user_meanwhile(&former, &scene.cluster, "pause 1 2 6");
     scene_list(&scene, &next, FLEET, 0, 6);
 }
 

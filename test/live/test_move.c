@@ -79,7 +79,7 @@ SCENE(test_it_lives_on_without_the_former_masters, .masters = 6)
     assert_code(redlock_lease_move(held.lease, next.client), REDLOCK_OK);
     AWAIT(&next, held.told[REDLOCK_MOVED].times == 2);
     AWAIT(&next, cluster_holders(&scene.cluster, "name", NULL) == 5);
-    cluster_do(&scene.cluster, "kill 1");
+    user_meanwhile(&next, &scene.cluster, "kill 1");
     AWAIT(&next, stats_of(&next).renewals >= 6);
     assert_int_equal(held.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&held), REDLOCK_OK);

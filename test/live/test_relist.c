@@ -351,12 +351,9 @@ SCENE(test_a_leader_keeps_its_term, .masters = 6)
 /* Until the new masters are a quorum nothing is tried, and nothing told. */
 SCENE(test_it_waits_for_the_new_masters, .masters = 6)
 {
-    static const char *const pause[] = {"pause 1", "pause 2", "pause 6"};
-    static const char *const resume[] = {"resume 1", "resume 2", "resume 6"};
     begin();
     assert_int_equal(user_end(&next, 5000), 0);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_do(&scene.cluster, "%s", pause[i]);
+    user_meanwhile(&former, &scene.cluster, "pause 1 2 6");
     scene_list(&scene, &next, FLEET, 0, 6);
     uint64_t renewals = stats_of(&former).renewals;
     assert_code(relist(), REDLOCK_OK);
@@ -364,8 +361,7 @@ SCENE(test_it_waits_for_the_new_masters, .masters = 6)
     assert_true(have_moved(0));
     for (unsigned i = 0; i < HELD; i++)
         assert_int_equal(held[i].told[REDLOCK_NOT_MOVED].times, 0);
-    for (unsigned i = 0; i < 3; i++)
-        cluster_do(&scene.cluster, "%s", resume[i]);
+    user_meanwhile(&former, &scene.cluster, "resume 1 2 6");
     assert_left();
     assert_true(have_moved(HELD));
     end();
@@ -498,14 +494,13 @@ SCENE(test_a_chain_past_a_list_that_cannot_be_used, .masters = 6)
         char name[] = {(char)('a' + i), '\0'};
         assert_code(take_lock(&held[i], &former, name, &terms), REDLOCK_OK);
     }
-    cluster_do(&scene.cluster, "pause 4");
-    cluster_do(&scene.cluster, "pause 3");
+    user_meanwhile(&former, &scene.cluster, "pause 3 4");
     scene_list(&scene, &next, FLEET, 0, 4);
     join(&last, 0, 2);
     assert_code(relist(), REDLOCK_OK);
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
     redlock_free(next.client);
-    cluster_do(&scene.cluster, "kill 3 4");
+    user_meanwhile(&last, &scene.cluster, "kill 3 4");
     AWAIT(&last, closed);
     redlock_free(former.client);
     for (unsigned i = 0; i < HELD; i++) {
