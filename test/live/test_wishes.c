@@ -60,16 +60,18 @@ static redlock_code ask(struct user *user, const char *name, const char *text,
     return answer->asked.code;
 }
 
-/* Wishes for the name reach it from now on. */
+/* Wishes for the name reach it from now on.  One that comes within a round trip of the call may be
+ * left out, as if it were older. */
 static void heed(struct heard *heard, struct take *take)
 {
     struct answer answer;
+    int64_t until = now_us() + 10000000;
     memset(heard, 0, sizeof *heard);
     assert_code(redlock_heed(take->lease, &heard->heeder, hear_wish, heard), REDLOCK_OK);
     do {
         assert_code(ask(&theirs, "name", "are you there?", &answer), REDLOCK_OK);
-    } while (!answer.asked.heard);
-    AWAIT(&ours, heard->times);
+        assert_true(now_us() < until);
+    } while (!heard->times);
 }
 
 CASE_WITH(test_a_holder_hears_who_asks_and_why, pair_join, pair_leave)
