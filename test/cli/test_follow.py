@@ -299,6 +299,34 @@ class Followed(Lead):
         self.let_end(first, status=0)
         self.finish(later, 0)
 
+    def goes_along_with_its_wish(self, command, *more):
+        """Another one that waits is before it, and hears the wish as soon as it has the lock. It tells on
+        which holder it waits for."""
+        env = self.of(1, 2, 3, 4)
+        holder = self.begin_on(1, 2, 3, 4, env=env)
+        said = open(self.tmp / "heeds", "wb")
+        self.addCleanup(said.close)
+        heeds = self.spawn("run", "--wait", "forever", "--on-wanted", "true", "held", "--", "cat", env=env,
+                           stdin=subprocess.PIPE, stderr=said)
+        self.are_in_line(1, 1, 2, 3, 4)
+        waits = self.begin_to_wait(command, "--verbose", "--wait", "forever", "--ask", "please", "held",
+                                   *more)
+        self.are_in_line(2, 1, 2, 3)
+        self.end_list()
+        until(lambda: LED in self.said("waits"), "it goes over")
+        self.are_in_line(2, 1, 2, 3, 4)
+        self.let_end(holder, status=0)
+        until(lambda: "asks for the lock (1 waiting): please" in self.said("heeds"), "the wish is heard")
+        until(lambda: "waiting: held by" in self.said("waits").split(LED)[1], "it tells of the holder")
+        self.let_end(heeds, status=0)
+        self.finish(waits, 0)
+
+    def test_run_goes_along_with_its_wish(self):
+        self.goes_along_with_its_wish("run", "--", "true")
+
+    def test_lock_goes_along_with_its_wish(self):
+        self.goes_along_with_its_wish("lock")
+
     def lists_on(self, master):
         return len(self.cluster.cli(master, "KEYS", f"{self.key}:*").splitlines())
 
