@@ -152,11 +152,11 @@ class Changed(Lead):
         process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "100ms")
         lines.next("--patience is over, so the leases under the former list run out: "
                    "1 client says .*: label-of-held$")
-        until(lambda: self.lock_once(self.of(1, 2, 3), "--ttl", "100ms").status == DIFFERS,
-              "no other client takes a lease")
+        lines.next("over on 3 of 3 masters, but 1 client says it")  # one that got a lease would say it, too
+        self.lock_once(self.of(1, 2, 3), status=DIFFERS)
         self.let_end(holder, status=0)
-        # On a busy machine the holder may leave its word on a master; then its longest lease must run out.
-        until(lambda: process.poll() is not None, "the change is done", deadline=60)
+        # On a busy machine the holder may leave its word on masters, for two minutes and its longest lease.
+        until(lambda: process.poll() is not None, "the change is done", deadline=200)
         self.finish(process, 0)
 
     def test_undo(self):

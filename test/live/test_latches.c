@@ -223,7 +223,7 @@ static bool is_everywhere(void)
 }
 
 /* Each in turn, and so all that knew of the first arrival. */
-SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 1000)
+SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 3000)
 {
     struct user user;
     struct call waits;
@@ -258,7 +258,7 @@ static void arrive_at_once(struct user *user, unsigned first, unsigned count)
 }
 
 /* All that a latch can count, each as long as an arrival can be. */
-SCENE(test_the_largest_is_given_back, .masters = 3, .max_ttl_ms = 1000)
+SCENE(test_the_largest_is_given_back, .masters = 3, .max_ttl_ms = 4000)
 {
     struct user user;
     scene_enter(&scene, &user, "latch", 0);
