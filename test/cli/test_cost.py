@@ -272,6 +272,9 @@ case("release", "64 names with 100 waiting readers of all", 15, ALL, (OURS,),
      lambda world: world.hold(ALL), lambda world: world.crowd(ALL, b"s" * NAMES))
 case("release", "one name behind 10,000 dead waiters", 4, ONE, (OURS,),
      lambda world: world.hold(ONE), lambda world: world.dead(ONE, 10 * MANY))
+case("release", "a break that 1,000 who heed and 1,000 who watch hear of", 6, ONE, (OURS, LIFE),
+     lambda world: world.hold(ONE), lambda world: world.observers(b"redlock:wish:" + ONE[0]),
+     lambda world: world.observers(b"redlock:taken:" + ONE[0]))
 case("release_each", "32 names, each of whose first waiters waits for 63 others, too", 15, BATCHED,
      each((), BATCH), lambda world: hold_each(world, BATCHED),
      lambda world: world.each_first_waits_for_many(BATCHED))

@@ -1,5 +1,5 @@
 /*
- * A client is left for another one, of the next list: its heeders and askers go over.
+ * A client is left for another one, of the next list: its heeders, watchers and askers go over.
  * rule: D9
  */
 #include <redlock/recipes.h>
@@ -113,6 +113,57 @@ SCENE(test_a_wish_of_the_former_client_is_our_own, .masters = MASTERS)
     redlock_asker_free(asks);
     redlock_heeder_free(heeder);
     assert_code(take_release(&take), REDLOCK_OK);
+    relisted_end();
+}
+
+/* The channel to which a master tells of a break of "name"; "": there is none, or several. */
+static void find_watcher(unsigned master, char channel[64])
+{
+    redisReply *found =
+        cluster_ask(&scene.cluster, master, "ZRANGE redlock:observers:redlock:taken:name 0 -1");
+    assert_non_null(found);
+    snprintf(channel, 64, "%s", found->elements == 1 ? found->element[0]->str : "");
+    freeReplyObject(found);
+}
+
+static bool is_watched(const char *formerly)
+{
+    bool is = user_is_quiet(&next);
+    for (unsigned i = 1; i < MASTERS; i++) {
+        char channel[64];
+        find_watcher(i, channel);
+        is = is && channel[0] && strcmp(channel, formerly) != 0;
+    }
+    return is;
+}
+
+/* Its lease went over, and its next renewal is 10 s away.
+ * rule: H9 */
+SCENE(test_a_watcher_goes_over, .masters = MASTERS)
+{
+    struct take goes, breaks;
+    redlock_heeder *watcher;
+    redlock_name name = redlock_name_of("name");
+    redlock_lease_options terms = lease_terms(TTL, 0);
+    char channel[64] = "";
+    relisted_begin();
+    assert_code(take_lock(&goes, &former, "name", &terms), REDLOCK_OK);
+    assert_code(redlock_heed(goes.lease, &watcher, NULL, NULL), REDLOCK_OK);
+    AWAIT(&former, (find_watcher(1, channel), channel[0]));
+    relisted_ask();
+    relisted_leave();
+    AWAIT_MS(&next, is_watched(channel), PATIENCE_MS);
+    take_init(&breaks, &other);
+    int64_t since = now_us();
+    assert_code(redlock_release_token(other.client, &breaks.lease, &name, 1,
+                                      redlock_lease_token(goes.lease), take_hear, &breaks),
+                REDLOCK_OK);
+    AWAIT(&next, goes.told[REDLOCK_LOST].times);
+    assert_true(goes.told[REDLOCK_LOST].at_us - since < INT64_C(5000000));
+    AWAIT(&other, breaks.told[REDLOCK_RELEASED].times);
+    redlock_lease_free(breaks.lease);
+    redlock_heeder_free(watcher);
+    take_free(&goes);
     relisted_end();
 }
 

@@ -188,8 +188,9 @@ static inline struct lease *lease_of_claim(const struct claim *claim)
 void lease_acquire(struct engine *engine, struct lease *lease);
 void lease_inspect(struct engine *engine, struct lease *lease);
 void lease_extend(struct engine *engine, struct lease *lease, usec ttl);
-/* Renews the lease with this token now, if it is held, and its terms allow renewals. */
-void lease_renew_soon(struct engine *engine, struct slice token);
+/* Renews the lease with this token now, if it is held, and its terms allow renewals.  False: an
+ * upgrade is under way, so ask again. */
+bool lease_renew_soon(struct engine *engine, struct slice token);
 /* All its names are shared from now on; or are to be exclusive. */
 void lease_downgrade(struct engine *engine, struct lease *lease);
 void lease_upgrade(struct engine *engine, struct lease *lease);

@@ -302,12 +302,14 @@ static struct lease *find_held(const struct engine *e, struct slice token)
     return NULL;
 }
 
-/* An upgrade asks by itself. */
-void lease_renew_soon(struct engine *e, struct slice token)
+/* Masters may have answered an upgrade before: so it comes after. */
+bool lease_renew_soon(struct engine *e, struct slice token)
 {
     struct lease *lease = find_held(e, token);
-    if (lease && lease->terms.renew && lease->state != LEASE_UPGRADING)
+    bool upgrades = lease && lease->state == LEASE_UPGRADING;
+    if (lease && lease->terms.renew && !upgrades)
         renew_by(e, lease, e->now);
+    return !upgrades;
 }
 
 /* If the lease is not held, LOST or RELEASED is on its way, in place of CHANGED. */

@@ -27,7 +27,9 @@ usec taken_renew_when_due(struct engine *e, struct taken *taken, const char *tok
         return NEVER;
     if (e->now < taken->renew_from)
         return taken->renew_from;
-    *taken = (struct taken){.renew_from = e->now + AGAIN_AFTER};
-    lease_renew_soon(e, slice_of(token));
+    taken->renew_from = e->now + AGAIN_AFTER;
+    if (!lease_renew_soon(e, slice_of(token)))
+        return taken->renew_from;
+    taken->masters = 0;
     return NEVER;
 }
