@@ -552,10 +552,12 @@ class Left(GuardianCase):
         self.assertIn("had not ended 300 ms after it was asked to", self.let_end(process, 1).err)
 
     def test_is_told_by_who_is_late(self):
-        """All are gone while `run` still looks at how the command ended. It reads no faster from masters."""
+        """All are gone while `run` still looks at how the command ended. It reads no faster from masters, and
+        has time for that."""
         process = self.start(POLITE
                              + 'until [ -s "$0/daemon" ]; do :; done; echo $$ > "$0/command"; read x; exit 4',
-                             "--ttl", "30s", stdin=subprocess.PIPE, env=self.env_without_leaks())
+                             "--ttl", "30s", "--request-timeout", "7s", stdin=subprocess.PIPE,
+                             env=self.env_without_leaks())
         self.family()
         self.slow_down(process.pid, "read", 1000)
         self.assertIn("what the command left behind was ended", self.let_end(process, 4).err)
