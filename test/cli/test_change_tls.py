@@ -81,7 +81,8 @@ class ToTls(Lead):
         return (self.tmp / name).read_text()
 
     def hears_now(self):
-        for master in 1, 2, 3:
+        """From two masters, which is enough. One more could cut off what a client takes back."""
+        for master in 2, 3:
             self.cluster.cli(master, "CLIENT", "KILL", "TYPE", "normal")
 
     def is_held(self, *servers):
@@ -117,7 +118,7 @@ class ToTls(Lead):
         lines.next(f"^  {self.told(5, 6, 7)}$")
         lines.next("over on 3 of 3 masters, but 1 client says it")
         self.hears_now()
-        lines.next("over on 3 of 3 masters, no client says it")
+        lines.next("over on 3 of 3 masters, (and )?no client")
         lines.next(f"^no client uses these addresses of masters that stay: {self.names(1, 2, 3)}$")
         self.assertNotIn("you may stop", self.finish(process, 0).out)
         self.assertIn(f"in its place: {self.told(5, 6, 7)}",
@@ -156,8 +157,7 @@ class ToTls(Lead):
         for step in 3, 4:
             lines.next(f"over on {step} of {step} masters, but 1 client says it")
             self.hears_now()
-            self.cluster.cli(4, "CLIENT", "KILL", "TYPE", "normal")
-            lines.next(f"over on {step} of {step} masters, no client says it")
+            lines.next(f"over on {step} of {step} masters, (and )?no client")
         lines.next(f"^you may stop {self.names(3)}$")
         self.finish(process, 0)
         self.is_held(1, 2, 4)

@@ -78,7 +78,7 @@ class Rotation(Case):
         until(lambda: self.alive(process) and min(ends()) > before + 1, "it is renewed on each master")
 
     def test_a_holder_renews_on(self):
-        process = self.start("run", "-v", "--ttl", "10s", self.name, "--", "sleep", "1000")
+        process = self.start("run", "-v", "--ttl", "25s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         for login in ":first@", ":second%20&@", "default:third@":
             with self.subTest(login=login):
@@ -92,7 +92,7 @@ class Rotation(Case):
             self.assertNotIn(secret, told)
 
     def test_a_user_takes_the_place_of_another(self):
-        process = self.start("run", "--ttl", "10s", self.name, "--", "sleep", "1000")
+        process = self.start("run", "--ttl", "25s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         self.each("ACL", "SETUSER", "ann", "on", ">secret", "~*", "&*", "+@all")
         self.write("ann:secret@")
@@ -103,7 +103,7 @@ class Rotation(Case):
 
     def test_a_waiter_gets_its_turn_and_hears_of_it(self):
         ran = self.tmp / "ran"
-        holder = self.start("run", "--ttl", "10s", self.name, "--", "sleep", "1000")
+        holder = self.start("run", "--ttl", "25s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         waiter = self.start("run", "--wait", "1h", self.name, "--", "touch", str(ran))
         until(lambda: min(self.clients()) == 3, "both are there, and the waiter listens")
@@ -120,7 +120,7 @@ class Rotation(Case):
 
     def test_one_master_after_the_other(self):
         """The client does not give up a login that still works for the one in the file."""
-        process = self.start("run", "--ttl", "10s", self.name, "--", "sleep", "1000")
+        process = self.start("run", "--ttl", "25s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         self.change("former")
         self.write(":former@")
@@ -134,7 +134,7 @@ class Rotation(Case):
 
     def test_of_the_file_nothing_else_is_taken(self):
         """The client goes on unchanged with another list in the file, and with an unreadable one."""
-        process = self.start("run", "-v", "--ttl", "10s", self.name, "--", "sleep", "1000")
+        process = self.start("run", "-v", "--ttl", "25s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         self.change("other")
         self.write(":other@", ["redis://:other@127.0.0.1:1"])  # of a quorum
@@ -163,7 +163,7 @@ class Rotation(Case):
         os.write(write_end, "\n".join(self.list()).encode())
         os.close(write_end)
         with self.told.open("ab") as told:
-            process = self.spawn("run", "-v", "--ttl", "10s", "--nodes-file", "/dev/stdin", self.name, "--",
+            process = self.spawn("run", "-v", "--ttl", "25s", "--nodes-file", "/dev/stdin", self.name, "--",
                                  "sleep", "1000", stdin=read_end, stdout=told, stderr=subprocess.STDOUT)
         os.close(read_end)
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
