@@ -117,6 +117,7 @@ class Server:
         self.name, self.folder, self.host, self.inside = name, folder, host, tuple(inside)
         self.tls = tls
         self.persist, self.process, self.port = persist, None, 0
+        self.restarted = None  # when; by time.monotonic()
         self.clock = clock
         self.password = password or secrets.token_hex(16)
         folder.mkdir(0o700)
@@ -170,6 +171,7 @@ class Server:
         """Steps until the master answers. Its disk is loaded then; the next start finds only what a
         later fault saves."""
         self.launch()
+        self.restarted = time.monotonic()
         yield from until(lambda: self.answers() or self.is_dead(), f"{self.name} does not answer")
         if self.is_dead():
             raise Trouble(f"{self.name} does not restart: {self.log_text()[-500:]}")
@@ -181,6 +183,9 @@ class Server:
 
     def is_up(self):
         return not self.is_dead() and not is_frozen(self.process.child.pid)
+
+    def is_young(self, seconds):
+        return self.restarted is not None and time.monotonic() < self.restarted + seconds
 
     def connect(self, timeout=5.0):
         # A short path, wherever the folder is: a socket's may have 107 bytes.
@@ -198,12 +203,12 @@ class Server:
             return False
 
     def keys(self, pattern):
-        """None, if it does not answer."""
+        """None: it does not answer."""
         try:
             with self.connect(1.0) as connection:
                 return connection.do("KEYS", pattern)
         except (OSError, RedisError):
-            return []
+            return None
 
     def delete_data(self):
         for name in DATA:

@@ -78,14 +78,16 @@ class Arriver(Worker):
                     if call.action == "wait" and call.outcome == "open"})
 
     @classmethod
-    def can_spare(cls, name, masters):
-        """Without this master each latch that is asked for has a quorum, of masters that answer."""
+    def can_spare(cls, name, masters, abstain_s):
+        """Without this master each latch that is asked for has a quorum, of masters that answer and vote. What
+        one brings back from its disk counts when it votes: nobody mends a latch there before."""
         prefix = f"redlock:latch:{cls.name_of}-"
-        has = {it.name: {int(key.removeprefix(prefix)) for key in it.keys(f"{prefix}*")}
-               for it in masters.values() if it.is_up() and it.name != name}
-        last = max((number for its in has.values() for number in its), default=-1)
-        return all(sum(number in its for its in has.values()) > len(masters) // 2
-                   for number in range(max(0, last - cls.asked_for + 1), last + 1))
+        told = [it.keys(f"{prefix}*") for it in masters.values()
+                if it.name != name and it.is_up() and not it.is_young(abstain_s)]
+        has = [{int(key.removeprefix(prefix)) for key in keys} for keys in told if keys is not None]
+        quorum, last = len(masters) // 2 + 1, max((number for its in has for number in its), default=-1)
+        return len(has) >= quorum and all(sum(number in its for its in has) >= quorum
+                                          for number in range(max(0, last - cls.asked_for + 1), last + 1))
 
     @staticmethod
     def settle(arrivers):
@@ -130,9 +132,9 @@ def leaders(workers):
     return tuple(it.name for it in workers if it.kind == Elector.kind and it.leads())
 
 
-def can_spare(name, masters, many):
-    """Whether the recipes' promises allow that this master goes now."""
-    return all(Arriver.can_spare(name, masters) for kind, _ in many if kind == Arriver.kind)
+def can_spare(name, masters, many, abstain_s):
+    """Whether the recipes' promises allow that this master goes now. Masters abstain for so long."""
+    return all(Arriver.can_spare(name, masters, abstain_s) for kind, _ in many if kind == Arriver.kind)
 
 
 def watched(many):

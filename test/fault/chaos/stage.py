@@ -206,7 +206,8 @@ class Stage:
         return tuple(map(self.changer.present, fault.targets))
 
     def can_spare(self, targets):
-        return all(recipes.can_spare(it, self.masters, self.given.profile.recipes)
+        profile = self.given.profile
+        return all(recipes.can_spare(it, self.masters, profile.recipes, profile.quarantine_ms / 1000)
                    for it in targets if it in self.masters)
 
     def masters_struck(self):
