@@ -79,8 +79,8 @@ class Arriver(Worker):
 
     @classmethod
     def can_spare(cls, name, masters, abstain_s):
-        """Without this master each latch that is asked for has a quorum, of masters that answer and vote. What
-        one brings back from its disk counts when it votes: nobody mends a latch there before."""
+        """Without this master each latch that is asked for has a quorum, of masters that answer and vote. A
+        latch from the disk of a master does not count before: nobody mends it while the master abstains."""
         prefix = f"redlock:latch:{cls.name_of}-"
         told = [it.keys(f"{prefix}*") for it in masters.values()
                 if it.name != name and it.is_up() and not it.is_young(abstain_s)]
@@ -133,7 +133,7 @@ def leaders(workers):
 
 
 def can_spare(name, masters, many, abstain_s):
-    """Whether the recipes' promises allow that this master goes now. Masters abstain for so long."""
+    """Whether the recipes allow that this master goes now. A restarted one abstains for these seconds."""
     return all(Arriver.can_spare(name, masters, abstain_s) for kind, _ in many if kind == Arriver.kind)
 
 
