@@ -200,8 +200,10 @@ class Denied(Masters):
     def test_who_may_not_listen_runs_as_ever(self):
         """`run` listens for a break.  Where that is denied it tries once, and its renewals find out."""
         env = self.user("quiet", "resetchannels")
+        self.each("ACL", "LOG", "RESET")  # of the cases before
         run = self.spawn("run", "--ttl", "5s", "lock:quiet", "--", "sleep", "60", env=env)
         until(lambda: "subscribe" in self.servers[0].cli("ACL", "LOG"), "it may not listen")
+        until(lambda: self.servers[0].cli("GET", "lock:quiet"), "the first master has it, too")
         token = self.servers[0].cli("GET", "lock:quiet")
         for _ in range(4):  # in more than 5 s, after which it would try again
             until(lambda: int(self.servers[0].cli("PTTL", "lock:quiet")) < 4000, "a renewal is due")
