@@ -79,7 +79,7 @@ static void tell_subscription(redlock *client, const struct event *event)
         client_log(client, REDLOCK_LOG_WARNING, "%s: %s; waiters ask it each second", node,
                    event->text);
     subscriber->warned |= is_denied && !is_wanted_quietly(client);
-    subscriber->denied |= is_denied;
+    subscriber->denied |= is_denied && strstr(event->text, "NOPERM"); /* a login may change */
 }
 
 static void deliver_push(void *owner, usec now, const struct event *event)

@@ -106,13 +106,12 @@ class Rotation(Case):
         holder = self.start("run", "--ttl", "25s", self.name, "--", "sleep", "1000")
         until(lambda: self.each("EXISTS", self.name) == ["1"] * self.count, "it is held on each master")
         waiter = self.start("run", "--wait", "1h", self.name, "--", "touch", str(ran))
-        until(lambda: min(self.clients()) == 3, "both are there, and the waiter listens")
+        until(lambda: min(self.clients()) == 4, "both are there, and listen")
         for password, cut_off in ("other", ()), ("third", ["pubsub"]):
             self.change(password)
             self.cut_off(*cut_off)
             self.write(f":{password}@")
-            until(lambda: self.alive(holder) and min(self.clients()) == 3,
-                  "both are back, and the waiter listens")
+            until(lambda: self.alive(holder) and min(self.clients()) == 4, "both are back, and listen")
         self.assertFalse(ran.exists())
         holder.terminate()
         self.started(ran)
