@@ -435,6 +435,13 @@ static void live_all(life *life, enum fault fault, const char *what)
     assert_true(n > 10 && n < LAST);
 }
 
+static void live_through_all(life *life)
+{
+    live_all(life, FAULT_MEMORY, "allocations failed");
+    live_all(life, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
+    live_all(life, FAULT_CALL_FAILS, "calls on sockets failed");
+}
+
 /* A life over TLS has some ten thousand allocations of OpenSSL: the first ones, and then each a bit
  * further than the last. */
 CASE(test_tls_memory)
@@ -457,9 +464,7 @@ static void live_through(enum fault fault, const char *what)
 
 CASE(test_leaders)
 {
-    live_all(lead_and_observe, FAULT_MEMORY, "allocations failed");
-    live_all(lead_and_observe, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(lead_and_observe, FAULT_CALL_FAILS, "calls on sockets failed");
+    live_through_all(lead_and_observe);
 }
 
 /* The n-th allocation of an announcement fails, for each n; returns how many there are. */
@@ -543,40 +548,28 @@ CASE(test_a_thread_leads_without_memory_to_announce)
 
 CASE(test_barriers)
 {
-    live_all(meet, FAULT_MEMORY, "allocations failed");
-    live_all(meet, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(meet, FAULT_CALL_FAILS, "calls on sockets failed");
+    live_through_all(meet);
 }
 
 CASE(test_latches)
 {
-    live_all(latch, FAULT_MEMORY, "allocations failed");
-    live_all(latch, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(latch, FAULT_CALL_FAILS, "calls on sockets failed");
+    live_through_all(latch);
 }
 
 CASE(test_work_done_once)
 {
-    live_all(do_once, FAULT_MEMORY, "allocations failed");
-    live_all(do_once, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(do_once, FAULT_CALL_FAILS, "calls on sockets failed");
+    live_through_all(do_once);
 }
 
 CASE(test_wishes)
 {
-    live_all(ask_and_heed, FAULT_MEMORY, "allocations failed");
-    live_all(ask_and_heed, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(ask_and_heed, FAULT_CALL_FAILS, "calls on sockets failed");
+    live_through_all(ask_and_heed);
 }
 
 CASE(test_move)
 {
-    live_all(go_over, FAULT_MEMORY, "allocations failed");
-    live_all(go_over, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(go_over, FAULT_CALL_FAILS, "calls on sockets failed");
-    live_all(lead_and_go_over, FAULT_MEMORY, "allocations failed");
-    live_all(lead_and_go_over, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(lead_and_go_over, FAULT_CALL_FAILS, "calls on sockets failed");
+    live_through_all(go_over);
+    live_through_all(lead_and_go_over);
 }
 
 CASE(test_memory)
