@@ -136,10 +136,10 @@ static void go_over(struct follow *follow)
 
 static bool open_successor(struct follow *follow)
 {
-    const char *nodes =
-        follow->lists < LED_MOST ? redlock_successor(follow->session->client) : NULL;
+    struct session *session = follow->session;
+    const char *nodes = session->lists < LED_MOST ? redlock_successor(session->client) : NULL;
     bool is_open = nodes && open_next(follow, nodes);
-    follow->lists += is_open;
+    session->lists += is_open;
     return is_open;
 }
 

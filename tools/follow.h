@@ -21,7 +21,6 @@ struct follow {
     redlock *next;        /* a client of another list; NULL: there is none */
     bool tried, votes;    /* each of its masters was reached or tried; a quorum votes */
     bool is_led;          /* its list is the one that masters tell */
-    unsigned lists;       /* gone through, as told by masters */
     ev_stat file;         /* with our list */
     bool changed;         /* since it was read last */
     ev_timer again;

@@ -62,7 +62,7 @@ struct session {
     bool released;
 
     redlock *former;  /* it closes; NULL: none does */
-    unsigned lists;   /* gone through */
+    unsigned lists;   /* gone through, as told by masters */
     int64_t asked_at; /* boot_ms(), for the first time */
 
     bool ready; /* every master was reached or tried, with this result: */

@@ -24,8 +24,7 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
     if (now - stuck->since < PATIENT_MS)
         return;
     say("processes of the command cannot be ended, such as those of another user: waiting for "
-        "them. "
-        "If they outlive the lease, the watchdog resets this machine");
+        "them. If they outlive the lease, the watchdog resets this machine");
     ev_timer_stop(loop, timer);
 }
 
