@@ -335,8 +335,10 @@ void change_end(struct world *w)
     struct model_answer answer;
     if (!is_change(w) || w->change.stage == CHANGE_ENDS)
         return;
-    for (unsigned i = 0; i < FIRST(w)->masters; i++)
+    for (unsigned i = 0; i < FIRST(w)->masters; i++) {
+        note_end(w, i);
         model_execute(&w->servers[i].model, server_wall(w, i), &call, &answer);
+    }
     w->change.stage = CHANGE_WAS_TAKEN_BACK;
 }
 
