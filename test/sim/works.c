@@ -236,7 +236,7 @@ static void on_done(redlock_once *handle, const redlock_latch_result *record, vo
 static bool call(struct user_work *it, redlock_once_options *options)
 {
     struct shell *s = shell_present = it->lease->shell;
-    bool held = user_lease_is_held(it->lease) && !it->lease->shared;
+    bool held = redlock_lease_valid_for(it->lease->handle) && !it->lease->shared;
     note_begin(it);
     redlock_code code =
         options->note ? redlock_once_record(it->lease->handle, &it->handle, options, on_done, it)
