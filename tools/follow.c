@@ -54,19 +54,30 @@ static void drop_next(struct follow *follow)
     follow->tried = follow->votes = false;
 }
 
+/* The list of the file may be gone to later: when a lease is there again, or has another list. */
+static void set_next_aside(struct follow *follow)
+{
+    follow->changed |= follow->next && !follow->is_led;
+    drop_next(follow);
+}
+
 /* ---- The next client was tried ------------------------------------------ */
+
+static void say_stays(const struct follow *follow, const char *why)
+{
+    struct text next = {0};
+    list_put_nodes(&next, follow->next);
+    say_at(REDLOCK_LOG_WARNING, "does not go on with the list %s: %s", next.bytes, why);
+    text_free(&next);
+}
 
 /* A server with a new address is known by then.  False after a warning. */
 static bool may_follow(const struct follow *follow)
 {
-    struct text next = {0};
-    if (redlock_may_move(follow->session->client, follow->next) == REDLOCK_OK)
-        return true;
-    list_put_nodes(&next, follow->next);
-    say_at(REDLOCK_LOG_WARNING, "does not go on with the list %s: %s", next.bytes,
-           redlock_last_error(follow->session->client));
-    text_free(&next);
-    return false;
+    bool may = redlock_may_move(follow->session->client, follow->next) == REDLOCK_OK;
+    if (!may)
+        say_stays(follow, redlock_last_error(follow->session->client));
+    return may;
 }
 
 static void on_ready(redlock *client, redlock_code code, const char *text, void *data)
@@ -80,14 +91,26 @@ static void on_ready(redlock *client, redlock_code code, const char *text, void 
     if (may_follow(follow))
         try_to_move(follow);
     else
-        drop_next(follow);
+        set_next_aside(follow);
+}
+
+/* Nobody can take the lease there, and the list in place of ours may be asked for meanwhile. */
+static void leave_list_that_is_over(struct follow *follow)
+{
+    say_stays(follow, "it is over");
+    set_next_aside(follow);
+    if (redlock_successor(follow->session->client))
+        follow_next(follow);
 }
 
 /* It is the session's once the lease is there. */
 static void on_node(redlock *client, unsigned index, void *data)
 {
-    const struct follow *follow = data;
+    struct follow *follow = data;
+    bool is_of_file = client == follow->next && !follow->is_led;
     session_hears_node(follow->session, client, index);
+    if (is_of_file && redlock_successor(client))
+        leave_list_that_is_over(follow);
 }
 
 /* With that list, or with that of the file. */
@@ -108,47 +131,6 @@ static bool open_next(struct follow *follow, const char *nodes)
         say_at(REDLOCK_LOG_WARNING, "cannot use another list of masters: %s",
                why[0] ? why : redlock_code_text(code));
     return code == REDLOCK_OK;
-}
-
-/* A warning says that somebody should change the file, too. */
-static void say_list(const struct follow *follow)
-{
-    struct text list = {0};
-    if (follow->is_led) {
-        session_say_led(follow->session);
-        return;
-    }
-    list_put_nodes(&list, follow->session->client);
-    say_at(REDLOCK_LOG_INFO, "goes on with another list of masters: %s", list.bytes);
-    text_free(&list);
-}
-
-/* The session's client is that of the next list from now on. */
-static void go_over(struct follow *follow)
-{
-    session_take_client(follow->session, follow->next);
-    follow->next = NULL;
-    if (!follow->session->options->quiet)
-        say_list(follow);
-}
-
-/* ---- The list in place of ours -------------------------------------------- */
-
-static bool open_successor(struct follow *follow)
-{
-    struct session *session = follow->session;
-    const char *nodes = session->lists < LED_MOST ? redlock_successor(session->client) : NULL;
-    bool is_open = nodes && open_next(follow, nodes);
-    session->lists += is_open;
-    return is_open;
-}
-
-bool follow_to_successor(struct follow *follow)
-{
-    bool is_open = open_successor(follow);
-    if (is_open)
-        go_over(follow);
-    return is_open;
 }
 
 /* ---- The list in the file --------------------------------------------------- */
@@ -188,6 +170,53 @@ static const char *path_of_list(const struct options *options)
     return options->nodes_file ? options->nodes_file : in_settings ? options->config : NULL;
 }
 
+/* ---- Going over -------------------------------------------------------------- */
+
+/* A warning says that somebody should change the file, too. */
+static void say_list(const struct follow *follow)
+{
+    struct text list = {0};
+    if (follow->is_led) {
+        session_say_led(follow->session);
+        return;
+    }
+    list_put_nodes(&list, follow->session->client);
+    say_at(REDLOCK_LOG_INFO, "goes on with another list of masters: %s", list.bytes);
+    text_free(&list);
+}
+
+/* The session's client is that of the next list from now on. */
+static void go_over(struct follow *follow)
+{
+    session_take_client(follow->session, follow->next);
+    follow->next = NULL;
+    if (!follow->session->options->quiet)
+        say_list(follow);
+    look_at_file(follow);
+}
+
+/* ---- The list in place of ours -------------------------------------------- */
+
+static bool open_successor(struct follow *follow)
+{
+    struct session *session = follow->session;
+    const char *nodes = session->lists < LED_MOST ? redlock_successor(session->client) : NULL;
+    if (!nodes)
+        return false;
+    set_next_aside(follow);
+    bool is_open = open_next(follow, nodes);
+    session->lists += is_open;
+    return is_open;
+}
+
+bool follow_to_successor(struct follow *follow)
+{
+    bool is_open = open_successor(follow);
+    if (is_open)
+        go_over(follow);
+    return is_open;
+}
+
 /* ---- The lease -------------------------------------------------------------- */
 
 void follow_start(struct follow *follow, struct session *session)
@@ -215,13 +244,26 @@ void follow_takes(struct follow *follow, redlock_lease *lease)
 void follow_drops(struct follow *follow)
 {
     follow->lease = NULL;
-    drop_next(follow);
+    set_next_aside(follow);
+}
+
+/* Nobody can take the lease by the list of the file, or not now. */
+static bool is_in_vain(const struct follow *follow)
+{
+    return follow->next && !follow->is_led && follow->tried && !follow->votes;
 }
 
 void follow_next(struct follow *follow)
 {
-    if (follow->lease && !follow->next)
+    if (follow->lease && (!follow->next || is_in_vain(follow)))
         open_successor(follow);
+}
+
+/* Our list may be over, and that of the file not take the lease. */
+static void go_on_trying(struct follow *follow)
+{
+    if (follow->is_led || !open_successor(follow))
+        try_again_soon(follow);
 }
 
 void follow_hears(struct follow *follow, const redlock_event *event)
@@ -229,7 +271,7 @@ void follow_hears(struct follow *follow, const redlock_event *event)
     if (event->kind == REDLOCK_MOVED)
         go_over(follow);
     else if (event->kind == REDLOCK_NOT_MOVED)
-        try_again_soon(follow);
+        go_on_trying(follow);
     else if (event->kind == REDLOCK_AT_RISK)
         follow_next(follow);
 }

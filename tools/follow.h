@@ -22,7 +22,7 @@ struct follow {
     bool tried, votes;    /* each of its masters was reached or tried; a quorum votes */
     bool is_led;          /* its list is the one that masters tell */
     ev_stat file;         /* with our list */
-    bool changed;         /* since it was read last */
+    bool changed;         /* since its list was read, or that could not be gone to */
     ev_timer again;
 };
 

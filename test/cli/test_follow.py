@@ -130,6 +130,49 @@ class Followed(Lead):
         self.let_end(holder, status=0)
         self.assertEqual(self.values("held")[1:], [""] * 5)
 
+    def is_led(self, now, successor, times):
+        """As by another command."""
+        self.tell_end(now, self.names(*successor), now)
+        self.hears_now()
+        until(lambda: self.said().count(LED) == times, f"it goes on with {successor}")
+
+    def test_file_that_was_a_list_ahead(self):
+        """It slept while others had the list between. It goes to that first, by itself."""
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env)
+        self.write(path, 2, 3, 4)
+        until(lambda: "quorums of the masters of both clients need not meet" in self.said(), "it stays")
+        self.is_led((1, 2, 3), (1, 2, 3, 4), times=1)
+        until(lambda: f"goes on with another list of masters: {self.names(2, 3, 4)}\n" in self.said(),
+              "it has the list of its file")
+        self.is_held_on(2, 3, 4)
+        self.let_end(holder, status=0)
+
+    def test_file_with_a_list_that_is_over(self):
+        """It says so, stays, and goes on when its own list is over."""
+        path, env = self.from_file(1, 2, 3)
+        holder = self.begin_on(1, 2, 3, env=env)
+        self.is_led((1, 2, 3), (1, 2, 3, 4), times=1)
+        self.is_led((1, 2, 3, 4), (2, 3, 4), times=2)
+        self.write(path, 4, 3, 2, 1)
+        until(lambda: f"does not go on with the list {self.names(4, 3, 2, 1)}: it is over\n" in self.said(),
+              "it stays")
+        self.is_led((2, 3, 4), (2, 3, 4, 5), times=3)
+        self.is_held_on(2, 3, 4)
+        self.let_end(holder, status=0)
+
+    def test_file_with_masters_that_are_not_up(self):
+        """Its own list ends meanwhile, and has another one in its place."""
+        path, env = self.from_file(1, 2)
+        holder = self.begin_on(1, 2, env=env)
+        new = path.with_suffix(".new")
+        new.write_text(self.uris(1, 2) + ",redis://127.0.0.1:1,redis://127.0.0.1:2")
+        new.rename(path)
+        until(lambda: self.lists_on(2) == 2, "it tries that list")
+        self.is_led((1, 2), (1, 2, 3), times=1)
+        self.is_held_on(1, 2, 3)
+        self.let_end(holder, status=0)
+
     def test_list_that_is_over(self):
         """It moves at each step."""
         holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3), options=("--fence",))
