@@ -20,7 +20,7 @@
 
 #define LOOK_S            0.05
 #define QUIET_MS          10000 /* between two lines, if nothing changes */
-#define PATIENT_MS        10000 /* for masters above the least number */
+#define PATIENT_MS        10000 /* for masters above a quorum */
 #define LISTS_MOST_ON_WAY (2 * REDLOCK_MASTERS_MAX + 1)
 
 enum phase { CHECKS, ASKS, OPENS, REVIVES, WAITS, ENDS };
@@ -73,15 +73,16 @@ static void put_progress(struct change *change, const struct list_watch *watch,
                          const struct list_seen *seen)
 {
     struct text mark = {0}, out = {0};
-    text_format(&mark, "%d %u %x %x %x %x", change->phase, seen->clients, seen->told, seen->saying,
-                seen->ours, seen->vote);
+    bool waits = change->phase == WAITS;
+    text_format(&mark, "%d %u %x %x %x %x %u", change->phase, seen->clients, seen->told,
+                seen->saying, seen->ours, seen->vote, waits ? list_watch_up(&change->next) : 0);
     if (!is_due(change, &mark))
         return;
     begin_line(&out);
-    if (change->phase == ENDS)
-        change_show_end(&out, watch, seen, false);
+    if (waits)
+        change_show_sayers(&out, watch, seen, &change->next);
     else
-        change_show_sayers(&out, watch, seen);
+        change_show_end(&out, watch, seen, false);
     put(change, &out);
 }
 
@@ -175,6 +176,7 @@ static void begin_end(struct change *change)
     change->enough_at = 0;
     watch_list(change, &change->ends[change->step], change->step - 1, true);
     drop(change, &change->now);
+    drop(change, &change->next);
 }
 
 /* One that abstains after a restart forgot which clients said the list, and these may have leases.
@@ -187,7 +189,7 @@ static void look_whether_over(struct change *change)
     unsigned ended = seen.ours & ~seen.saying;
     if (is_taken(change, &seen) || !seen.is_settled)
         return;
-    bool is_enough = masters_in(ended & seen.vote) >= watch->least;
+    bool is_enough = masters_in(ended & seen.vote) >= watch->quorum;
     if (!is_enough)
         change->enough_at = 0;
     else if (!change->enough_at)
@@ -212,19 +214,40 @@ static void tell_impatience(struct change *change, const struct list_seen *seen)
     struct text out = {0};
     begin_line(&out);
     text_format(&out, "--patience is over, so the leases under the former list run out: ");
-    change_show_sayers(&out, &change->now, seen);
+    change_show_sayers(&out, &change->now, seen, &change->next);
     put(change, &out);
+}
+
+/* Clients came to a list that may not meet the next one, perhaps led by another command. */
+static bool has_others(struct change *change, const struct list_seen *seen)
+{
+    struct text why = {0};
+    redlock_code code = change_check_used(&why, &change->plan, seen);
+    if (code)
+        refuse(change, code, &why);
+    return code;
+}
+
+/* Two quorums of the present list share a master, and that keeps one end.  So no other command can
+ * lead clients elsewhere beyond a network that has parted.  Without a quorum of the next list an
+ * end would leave them none. */
+static bool may_end(const struct change *change, const struct list_seen *seen)
+{
+    return masters_in(seen->told) >= change->now.quorum &&
+           list_watch_up(&change->next) >= change->next.quorum;
 }
 
 static void look_who_says(struct change *change)
 {
-    struct list_seen seen;
+    struct list_seen seen, next;
     list_watch_look(&change->now, &seen);
-    if (is_taken(change, &seen))
+    list_watch_look(&change->next, &next);
+    if (is_taken(change, &seen) || has_others(change, &seen) || !next.is_settled)
         return;
     put_progress(change, &change->now, &seen);
-    bool is_free =
-        masters_in(seen.told) >= change->now.least && masters_in(seen.saying) <= change->now.spare;
+    if (!may_end(change, &seen))
+        return;
+    bool is_free = masters_in(seen.saying) <= change->now.spare;
     bool is_impatient = !is_free && is_patience_over(change);
     if (is_impatient)
         tell_impatience(change, &seen);
@@ -237,10 +260,12 @@ static void begin_wait(struct change *change)
 {
     struct text out = {0};
     struct list_seen seen;
+    bool says = change->phase == REVIVES;
     change_show_step(&out, &change->plan, change->step);
     put(change, &out);
     change->phase = WAITS;
-    drop(change, &change->next);
+    if (says && !watch_list(change, &change->next, change->step, false))
+        return;
     list_watch_look(&change->now, &seen);
     if (!change->session.ending && masters_in(seen.ours) > change->now.masters - change->now.quorum)
         begin_end(change);

@@ -38,7 +38,7 @@ static bool is_on_way(const struct plan *plan, const struct list_used *used)
     return is;
 }
 
-static redlock_code check_used(struct text *why, const struct plan *plan,
+redlock_code change_check_used(struct text *why, const struct plan *plan,
                                const struct list_seen *seen)
 {
     for (unsigned i = 0; i < seen->used.count; i++) {
@@ -100,16 +100,16 @@ static redlock_code check_all_new(struct text *why, const struct plan *plan,
     return code;
 }
 
-/* An end must reach so many that no quorum is left. */
+/* An end must reach a quorum. */
 static redlock_code check_present(struct text *why, const struct checked *checked)
 {
     unsigned told = masters_in(checked->now_seen->told);
-    if (told >= checked->now->least)
+    if (told >= checked->now->quorum)
         return REDLOCK_OK;
     text_format(why,
                 "%u of %u masters of the present list tell which lists are in use, and %u must; "
                 "`redlock masters` says what is wrong with the others",
-                told, checked->now->masters, checked->now->least);
+                told, checked->now->masters, checked->now->quorum);
     return REDLOCK_E_UNAVAILABLE;
 }
 
@@ -192,6 +192,6 @@ redlock_code change_check(struct text *why, const struct plan *plan, const struc
     redlock_code code = check_all_new(why, plan, checked);
     code = code ? code : check_present(why, checked);
     code = code ? code : check_quorums(why, plan, checked);
-    code = code ? code : check_used(why, plan, checked->now_seen);
-    return code ? code : check_used(why, plan, checked->last_seen);
+    code = code ? code : change_check_used(why, plan, checked->now_seen);
+    return code ? code : change_check_used(why, plan, checked->last_seen);
 }

@@ -22,6 +22,10 @@ redlock_code change_find_servers(struct text *why, struct plan *plan,
 /* Not OK: with a sentence that says what helps. */
 redlock_code change_check(struct text *why, const struct plan *plan, const struct checked *checked);
 
+/* The lists in use by now, each of which must be on the way.  As above. */
+redlock_code change_check_used(struct text *why, const struct plan *plan,
+                               const struct list_seen *seen);
+
 /* "2 clients, the last one LABEL, count on a,b" */
 void change_put_used(struct text *out, const struct list_used *list);
 

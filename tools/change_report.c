@@ -41,8 +41,16 @@ static void show_last(struct text *out, const struct list_seen *seen)
     text_shown(out, seen->last.label.bytes, seen->last.label.length);
 }
 
+static void show_next(struct text *out, const struct list_watch *next)
+{
+    unsigned up = list_watch_up(next);
+    if (up < next->quorum)
+        text_format(out, "; %u of %u masters of the next list are up, and %u must", up,
+                    next->masters, next->quorum);
+}
+
 void change_show_sayers(struct text *out, const struct list_watch *watch,
-                        const struct list_seen *seen)
+                        const struct list_seen *seen, const struct list_watch *next)
 {
     if (seen->clients)
         text_format(out, "%u client%s the former list", seen->clients,
@@ -54,8 +62,10 @@ void change_show_sayers(struct text *out, const struct list_watch *watch,
     show_where(out, watch, seen->saying ? seen->saying : seen->told);
     if (seen->clients)
         show_last(out, seen);
-    if (masters_in(seen->told) < watch->least)
-        text_format(out, "; too few masters tell, %u must", watch->least);
+    if (masters_in(seen->told) < watch->quorum)
+        text_format(out, "; too few masters tell, %u must", watch->quorum);
+    else
+        show_next(out, next);
     text_format(out, "\n");
 }
 
@@ -80,8 +90,8 @@ void change_show_end(struct text *out, const struct list_watch *watch, const str
     unsigned young = masters_in(ended & ~seen->vote);
     if (!done && young)
         text_format(out, "; %u abstain%s after a restart", young, young == 1 ? "s" : "");
-    if (!done && masters_in(seen->ours) < watch->least)
-        text_format(out, "; %u must know it", watch->least);
+    if (!done && masters_in(seen->ours) < watch->quorum)
+        text_format(out, "; %u must know it", watch->quorum);
     text_format(out, "\n");
 }
 

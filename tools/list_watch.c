@@ -32,7 +32,6 @@ void list_watch_take(struct list_watch *watch, redlock *client, const struct opt
     watch->masters = redlock_node_count(client);
     watch->spare = (unsigned)options->spare;
     watch->quorum = redlock_quorum(watch->masters, watch->spare);
-    watch->least = watch->masters - watch->quorum + 1 + watch->spare;
     watch->until = boot_ms() + SETTLE_MS;
 }
 
@@ -76,6 +75,11 @@ static unsigned in_state(const struct list_watch *watch, redlock_node_state stat
         bits |= (unsigned)(node.state == state) << i;
     }
     return bits;
+}
+
+unsigned list_watch_up(const struct list_watch *watch)
+{
+    return masters_in(in_state(watch, REDLOCK_NODE_UP) | in_state(watch, REDLOCK_NODE_ABSTAINS));
 }
 
 static bool is_settled(const struct list_watch *watch, unsigned asked)

@@ -15,8 +15,7 @@ struct list_watch {
     redlock *client;
     struct text entries, successor; /* the caller fills them; a successor may be missing */
     unsigned masters, spare, quorum;
-    unsigned least; /* masters: without as many as these no quorum is left */
-    int64_t until;  /* it waits for its masters */
+    int64_t until; /* it waits for its masters */
 };
 
 /* The answers of the masters by now; bits of masters. */
@@ -41,6 +40,9 @@ void list_watch_free(struct list_watch *watch);
 
 /* The texts are valid until the loop runs again. */
 void list_watch_look(const struct list_watch *watch, struct list_seen *seen);
+
+/* The number of its masters that are connected. */
+unsigned list_watch_up(const struct list_watch *watch);
 
 /* Another list in place of this one than our successor; NULL: no more masters tell one than may be
  * wrong. */

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import schema
 from harness import REDLOCK, FreshCase, until
@@ -257,6 +258,16 @@ class Refused(Lead):
         self.assertIn("which is not on the way", told)
         self.goes_on(holder)
 
+    def test_another_list_comes_in_use(self):
+        """While it waits: two commands give two lists to the clients, say."""
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4))
+        lines.next("1 client says")
+        self.say("1", (1, 2, 3, 5), [2], label="stray")
+        self.assertIn("1 client, the last one stray, counts on ", self.finish(process, DIFFERS).err)
+        self.goes_on(holder)
+        self.run_once(self.of(1, 2, 3), status=0)
+
     def test_another_command(self):
         """It ended the list first, and stays the one that did; also while this one waits."""
         holder = self.hold(self.of(1, 2, 3), masters=3)
@@ -342,6 +353,52 @@ class Down(Lead, FreshCase):
                 self.assertNotIn("over on 1 of 3", "".join(lines.passed))
             self.finish(process, 0)
             self.undo(1, 2, 3)
+
+    def next_list_loses_its_quorum(self, *more):
+        """The list by which clients get locks is not ended meanwhile."""
+        self.few = "; 2 of 4 masters of the next list are up, and 3 must$"
+        self.say("1", (1, 2, 3), [1, 2])
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--max-ttl", "2s", *more)
+        lines.next("1 client says the former list")
+        self.cluster.kill(3, 4)
+        lines.next(f"1 client says .*{self.few}")
+        return process, lines
+
+    def goes_on_when_it_has_one(self, process, lines):
+        self.run_once(self.of(1, 2, 3), status=0)
+        self.say("-1", (1, 2, 3), [1, 2])
+        self.cluster.restart(3, 4)
+        lines.next("^done: ")
+        self.finish(process, 0)
+
+    def test_next_list_loses_its_quorum(self):
+        process, lines = self.next_list_loses_its_quorum()
+        self.say("-1", (1, 2, 3), [1, 2])
+        lines.next(f"no client says .*{self.few}")
+        self.goes_on_when_it_has_one(process, lines)
+
+    def test_patience_is_over_while_the_next_list_has_no_quorum(self):
+        begun = time.monotonic()
+        process, lines = self.next_list_loses_its_quorum("--patience", "3s")
+        until(lambda: time.monotonic() > begun + 3, "patience is over")
+        self.goes_on_when_it_has_one(process, lines)
+
+    def test_half_of_an_even_number(self):
+        """On the other side of a network that has parted may be another command, with another list."""
+        self.say("1", (1, 2, 3, 4), [1, 2])
+        begun = time.monotonic()
+        process, lines = self.begin((1, 2, 3, 4), (1, 2, 3), "--max-ttl", "2s", "--patience", "2s")
+        lines.next("1 client says the former list")
+        self.cluster.kill(3, 4)
+        lines.next("1 client says .*; too few masters tell, 3 must$")
+        until(lambda: time.monotonic() > begun + 2, "patience is over")
+        told = self.change((1, 2, 3, 4), (1, 2), status=UNAVAILABLE).err
+        self.assertIn("2 of 4 masters of the present list tell which lists are in use, and 3 must", told)
+        self.assertNotIn("over", self.redlock("masters", env=self.of(1, 2, 3, 4)).out)
+        self.cluster.restart(3, 4)
+        lines.next("--patience is over")
+        lines.next("the former list is over on 4 of 4 masters")
+        self.terminate(process)
 
     def test_restarted_master(self):
         """It forgot the end, and hears it again: before the client, which is stopped, says the list to it."""
