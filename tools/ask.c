@@ -75,7 +75,10 @@ static void put_json(struct text *out, const struct asking *asking, const redloc
 /* The masters say more, such as a right that this user lacks. */
 static void tell_failure(const struct asking *asking, const redlock_asked *asked, const char *words)
 {
-    say("cannot ask: %s", words);
+    if (exit_for(asked->code) == EXIT_NODES)
+        session_say_refused(&asking->session);
+    else
+        say("cannot ask: %s", words);
     if (asked->code == REDLOCK_E_UNAVAILABLE)
         session_say_masters(&asking->session);
 }
@@ -95,9 +98,24 @@ static bool put(struct asking *asking, const redlock_asked *asked)
     return out.length == 0 || session_put(&asking->session, &out);
 }
 
+static void on_begin(void *data);
+
+/* The list is over: the holder has the one in its place. */
+static bool asks_elsewhere(struct asking *asking, const redlock_asked *asked)
+{
+    if (!session_goes_on(&asking->session, asked->code))
+        return false;
+    redlock_asker_free(asking->asker);
+    asking->asker = NULL;
+    on_begin(asking);
+    return true;
+}
+
 static void on_asked(redlock_asker *asker, const redlock_asked *asked, void *data)
 {
     struct asking *asking = data;
+    if (asks_elsewhere(asking, asked))
+        return;
     bool done = put(asking, asked);
     redlock_asker_free(asker);
     asking->asker = NULL;

@@ -84,9 +84,10 @@ struct hold {
     struct session session;
     struct waiting waiting;
     struct wishing wishing;
-    struct follow follow; /* lock: while it waits */
+    struct follow follow; /* lock: while it waits; unlock */
     redlock_lease *lease;
     int stopped_by;    /* 0: by no signal */
+    bool was_released; /* unlock: by this list, or one before it */
     struct text token; /* extend, unlock: the value on the masters */
     struct text gone;  /* likewise: why it does not have the names */
     size_t asked;      /* names that were asked for the label behind a bare token */
@@ -253,10 +254,17 @@ static bool asks_for_holder(struct hold *hold, const redlock_event *event)
 
 static void begin(struct hold *hold);
 
-/* Only who waits goes along: a script that did not would use the token with its own list. */
+static bool unlocks(const struct hold *hold)
+{
+    return hold->session.options->command->bit == FOR_UNLOCK;
+}
+
+/* A `lock` that waits goes along, but no other: a script would use its token with its own list. The
+ * token of `unlock` may have gone along with the lock of `run`. */
 static bool goes_on(struct hold *hold, redlock_code code)
 {
-    return code == REDLOCK_E_DIFFERS && hold->session.options->wait_ms != 0 && !hold->stopped_by &&
+    bool may = hold->session.options->wait_ms != 0 || unlocks(hold);
+    return code == REDLOCK_E_DIFFERS && may && !hold->stopped_by &&
            follow_to_successor(&hold->follow);
 }
 
@@ -285,17 +293,35 @@ static void not_held(struct hold *hold, const redlock_event *event)
     session_end(&hold->session, session_exit_for(&hold->session, event->code), OWED_TIMEOUT_MS);
 }
 
+/* Masters of this list told only now that it is over. */
+static bool unlocks_elsewhere(struct hold *hold)
+{
+    redlock_lease *lease = hold->lease;
+    if (!unlocks(hold) || !goes_on(hold, REDLOCK_E_DIFFERS))
+        return false;
+    hold->lease = NULL;
+    redlock_lease_free(lease);
+    begin(hold);
+    return true;
+}
+
 /* The end of `unlock`, or of a lease whose token could not be printed. */
 static void released(struct hold *hold, const redlock_event *event)
 {
+    redlock_event told = *event;
+    hold->was_released |= event->code == REDLOCK_OK;
+    if (unlocks_elsewhere(hold))
+        return;
+    if (hold->was_released)
+        told.code = REDLOCK_OK;
     if (hold->session.status == EXIT_OUTPUT) {
         session_end(&hold->session, EXIT_OUTPUT, OWED_TIMEOUT_MS);
     } else if (hold->stopped_by) {
         session_end_by_signal(&hold->session, hold->stopped_by, event);
-    } else if (event->code != REDLOCK_OK) {
+    } else if (told.code != REDLOCK_OK) {
         not_held(hold, event);
     } else {
-        bool done = put_success(hold, event, hold->token.bytes, 0);
+        bool done = put_success(hold, &told, hold->token.bytes, 0);
         session_end_released(&hold->session, done ? EXIT_DONE : EXIT_OUTPUT);
     }
 }

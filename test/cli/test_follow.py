@@ -12,7 +12,7 @@ from pathlib import Path
 
 import schema
 from harness import REDLOCK, until
-from test_agree import DIFFERS
+from test_agree import DIFFERS, LOST
 from test_change import Lead
 from test_watch import Lines
 
@@ -171,6 +171,31 @@ class Followed(Lead):
         until(lambda: self.lists_on(2) == 2, "it tries that list")
         self.is_led((1, 2), (1, 2, 3), times=1)
         self.is_held_on(1, 2, 3)
+        self.let_end(holder, status=0)
+
+    def test_guardian_gives_the_lock_back_there(self):
+        """`run` is killed after its lock has gone from list to list."""
+        holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3), options=("--ttl", "30s"))
+        self.is_led((1, 2, 3), (1, 2, 3, 4), times=1)
+        self.is_led((1, 2, 3, 4), (2, 3, 4), times=2)
+        self.is_held_on(2, 3, 4)
+        holder.kill()
+        until(lambda: not any(self.values("held")[1:4]), "it is given back before its ttl", deadline=20)
+
+    def test_unlock_with_a_list_that_is_over(self):
+        """The lease is of that list, or of the next one."""
+        for by in (1, 2, 3), (1, 2, 3, 4):
+            token = self.redlock("lock", "--ttl", "30s", "held", env=self.of(*by), status=0).out.strip()
+            self.tell_end((1, 2, 3), self.names(1, 2, 3, 4), (1, 2, 3))
+            told = self.redlock("unlock", "--token", token, "held", env=self.of(1, 2, 3), status=0)
+            self.assertIn("released", told.out)
+            self.assertIn(LED, told.err)
+            self.redlock("unlock", "--token", token, "held", env=self.of(1, 2, 3), status=LOST)
+
+    def test_ask_with_a_list_that_is_over(self):
+        holder = self.begin_on(1, 2, 3, 4, env=self.of(1, 2, 3, 4), options=("--on-wanted", "true"))
+        self.tell_end((1, 2, 3), self.names(1, 2, 3, 4), (1, 2, 3))
+        self.assertIn(LED, self.redlock("ask", "held", env=self.of(1, 2, 3), status=0).err)
         self.let_end(holder, status=0)
 
     def test_list_that_is_over(self):
