@@ -460,9 +460,27 @@ void session_end_by_signal(struct session *session, int number, const redlock_ev
     session_end(session, EXIT_SIGNAL + number, OWED_TIMEOUT_MS);
 }
 
+/* Others may hold by the masters of the next list what these say is free. */
+static void say_over(const struct session *session)
+{
+    struct lists_used used;
+    struct text list = {0};
+    if (session->options->quiet || !redlock_successor(session->client))
+        return;
+    redlock_lists_used(session->client, &used);
+    struct client_text next = used.successors[__builtin_ctz(used.over)];
+    text_shown(&list, next.bytes, next.length);
+    say_at(REDLOCK_LOG_WARNING,
+           "this list of masters is over, and others may hold by the one in its place: %s",
+           list.bytes);
+    text_free(&list);
+}
+
 void session_end(struct session *session, int status, int64_t patience_ms)
 {
     if (!session->ending) {
+        if (session->looks && !session->any_list)
+            say_over(session);
         session->ending = true;
         session->status = status;
         redlock_close(session->client, patience_ms, on_closed, session);

@@ -198,6 +198,16 @@ class Followed(Lead):
         self.assertIn(LED, self.redlock("ask", "held", env=self.of(1, 2, 3), status=0).err)
         self.let_end(holder, status=0)
 
+    def test_looks_at_a_list_that_is_over(self):
+        """Others hold by masters that are not asked."""
+        self.tell_end((1, 2, 3), self.names(4, 5, 6), (1, 2, 3))
+        for command, status in (("status", "held"), 0), (("list",), 0), (("leader", "held"), 1):
+            told = self.redlock(*command, env=self.of(1, 2, 3), status=status).err
+            self.assertIn("this list of masters is over, and others may hold by the one in its place: "
+                          f"{self.names(4, 5, 6)}\n", told)
+            self.assertNotIn("over", self.redlock(*command, "--quiet", env=self.of(1, 2, 3)).err)
+            self.assertNotIn("over", self.redlock(*command, env=self.of(4, 5, 6)).err)
+
     def test_list_that_is_over(self):
         """It moves at each step."""
         holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3), options=("--fence",))
