@@ -64,7 +64,7 @@ def told():
 def without_masters(arguments):
     """With a wrong list the command looks for no master, and says so after it has read the command line.
     There is no terminal for a question, and no shell that puts numbers and dates in."""
-    for option in "--nodes", "--nodes-file":
+    for option in "--nodes", "--nodes-file", "--config":
         if option in arguments:
             at = arguments.index(option)
             arguments = arguments[:at] + arguments[at + 2:]
