@@ -120,6 +120,7 @@ SCENE(test_a_waiter_keeps_its_turn, .masters = 6)
     assert_left();
     assert_int_equal(waiter.told[REDLOCK_MOVED].times, 1);
     assert_int_equal(waiter.told[REDLOCK_MOVED].event.valid_ms, 0);
+    assert_string_equal(waiter.told[REDLOCK_MOVED].text, "moved, and waits there");
     AWAIT(&next, redlock_lease_place(later.lease, &place) == REDLOCK_OK && place.position == 1);
     assert_code(take_release(&held[0]), REDLOCK_OK);
     AWAIT(&next, waiter.told[REDLOCK_ACQUIRED].times);
