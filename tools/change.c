@@ -213,7 +213,7 @@ static void tell_impatience(struct change *change, const struct list_seen *seen)
 {
     struct text out = {0};
     begin_line(&out);
-    text_format(&out, "--patience is over, so the leases under the former list run out: ");
+    text_format(&out, "--patience is over, so the former list ends: ");
     change_show_sayers(&out, &change->now, seen, &change->next);
     put(change, &out);
 }

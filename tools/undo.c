@@ -22,7 +22,7 @@ static void report(struct undo *undo, const struct list_seen *seen)
 {
     struct text out = {0};
     unsigned told = masters_in(seen->told), quorum = undo->watch.quorum;
-    text_format(&out, "the list is not over on %u of %u masters", told, undo->watch.masters);
+    text_format(&out, "the list is valid on %u of %u masters", told, undo->watch.masters);
     if (told < undo->watch.masters)
         text_format(&out, "; the others do not tell");
     text_format(&out, "\n");

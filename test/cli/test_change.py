@@ -151,7 +151,7 @@ class Changed(Lead):
     def test_patience(self):
         holder = self.hold(self.of(1, 2, 3), masters=3)
         process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "100ms")
-        lines.next("--patience is over, so the leases under the former list run out: "
+        lines.next("--patience is over, so the former list ends: "
                    "1 client says .*: label-of-held$")
         lines.next("over on 3 of 3 masters, but 1 client says it")  # one that got a lease would say it, too
         self.lock_once(self.of(1, 2, 3), status=DIFFERS)
@@ -163,9 +163,9 @@ class Changed(Lead):
     def test_undo(self):
         self.change((1, 2, 3), (1, 2, 3, 4))
         self.is_over((1, 2, 3), (1, 2, 3, 4))
-        self.assertEqual(self.undo(1, 2, 3).out, "the list is not over on 3 of 3 masters\n")
+        self.assertEqual(self.undo(1, 2, 3).out, "the list is valid on 3 of 3 masters\n")
         self.run_once(self.of(1, 2, 3), status=0)
-        self.assertEqual(self.undo(1, 2, 3).out, "the list is not over on 3 of 3 masters\n")
+        self.assertEqual(self.undo(1, 2, 3).out, "the list is valid on 3 of 3 masters\n")
 
     def test_undo_beside_another_list(self):
         self.change((1, 2, 3), (1, 2, 3, 4))
