@@ -22,7 +22,7 @@ struct daemon {
 
 static void begin(struct job *job);
 
-/* An acquire that waited when the list changed is asked for anew. */
+/* An acquire that could not go over to the next list is asked for anew. */
 static void on_event(redlock_lease *lease, const redlock_event *event, void *data)
 {
     struct job *job = data;
