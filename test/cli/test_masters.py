@@ -71,9 +71,9 @@ class Shown(Masters):
         self.assertEqual((told["code"], told["state"]), ("REDLOCK_OK", "may_meet"))
         self.assertEqual([(each["ours"], len(each["nodes"])) for each in told["lists"]],
                          [(True, 5), (False, 6)])
-        self.assertIn("2 lists in use: they may meet\n", text)
+        self.assertIn("2 lists in use: they may meet, so clients exclude each other\n", text)
         env = self.of(1, 2, 3, 4, 5)
-        self.assertIn("\n2 lists in use: they may meet; see redlock masters\n",
+        self.assertIn("\n2 lists in use: they may meet, so clients exclude each other; see redlock masters\n",
                       self.redlock("nodes", env=env, status=0).out)
         self.assertEqual(self.redlock("nodes", "--json", env=env, status=0).json["lists"], 2)
         metrics = self.tmp / "metrics.prom"
@@ -95,7 +95,7 @@ class Shown(Masters):
         self.assertEqual([each["may_not_meet"] for each in told["lists"]], [[2], [], [0]])
         self.assertIn("lists 1 and 3 may not meet: quorums of 3 and 2 need not share a master\n", text)
         self.assertNotIn("lists 1 and 2", text)
-        self.assertIn("3 lists in use: they may not meet\n", text)
+        self.assertIn("3 lists in use: they may not meet, so two clients may hold one name\n", text)
         # One master of each is enough to know it, and the list that nobody else has is no fault.
         self.assertEqual(self.masters_of(1, 6, status=DIFFERS)[1]["state"], "may_not_meet")
         self.masters_of(1, 2, 3, REDLOCK_FLEET="another", status=0)

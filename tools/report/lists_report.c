@@ -71,7 +71,8 @@ static void explain(struct lists_report *report)
     }
     text_format(&report->verdict, "%u list%s in use", count, count == 1 ? "" : "s");
     if (count > 1)
-        text_format(&report->verdict, ": they %s", report->state);
+        text_format(&report->verdict, ": they %s, so %s", report->state,
+                    report->code ? "two clients may hold one name" : "clients exclude each other");
     else if (report->code)
         text_format(&report->verdict, ", but too few masters tell: %d of %u, %u must",
                     __builtin_popcount(report->used.tell), report->masters, report->quorum);
