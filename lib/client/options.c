@@ -317,7 +317,7 @@ redlock_code ttl_check(redlock *client, int64_t ttl_ms, usec margin)
 {
     if (ttl_ms <= 0)
         return client_fail(client, REDLOCK_E_TTL, "a ttl of %lld ms is not above 0",
-                           (long long)ttl_ms);
+                           ttl_ms == REDLOCK_ZERO ? 0 : (long long)ttl_ms);
     if (ttl_ms > client->config.max_ttl_ms)
         return client_fail(
             client, REDLOCK_E_TTL,

@@ -315,7 +315,9 @@ CASE(test_bad_ttls)
         redlock_lease_options terms = lease_terms(ttls[i], 0);
         refuse_terms(&user, &terms, REDLOCK_E_TTL, "ttl");
     }
-    redlock_lease_options terms = lease_terms(1000, 0);
+    redlock_lease_options terms = lease_terms(REDLOCK_ZERO, 0);
+    refuse_terms(&user, &terms, REDLOCK_E_TTL, "a ttl of 0 ms is not above 0");
+    terms.ttl_ms = 1000;
     terms.margin_ms = 988; /* the drift takes 12 */
     refuse_terms(&user, &terms, REDLOCK_E_TTL, "leaves no validity");
     terms.margin_ms = INT64_MAX;
