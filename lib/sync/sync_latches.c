@@ -60,6 +60,14 @@ static void keep_id(char *to, const char *id)
         memcpy(to, id, REDLOCK_LATCH_ID_SIZE);
 }
 
+static const char *text_of(redlock_code code)
+{
+    return code == REDLOCK_E_HELD ? "the name has another latch"
+           : code == REDLOCK_E_GONE
+               ? "the name has no such latch: its life is over, or masters lost it"
+               : redlock_code_text(code);
+}
+
 static void on_tally(redlock_latch *latch, const redlock_latch_result *tally, void *data)
 {
     struct latch_call *latch_call = data;
@@ -70,9 +78,8 @@ static void on_tally(redlock_latch *latch, const redlock_latch_result *tally, vo
     if (may_call_again(latch_call))
         call_again(latch_call);
     else
-        sync_finish(
-            latch_call->client, &latch_call->call,
-            sync_report(latch_call->call.result, tally->code, redlock_code_text(tally->code)));
+        sync_finish(latch_call->client, &latch_call->call,
+                    sync_report(latch_call->call.result, tally->code, text_of(tally->code)));
 }
 
 static void start_latch_call(redlock_sync *client, struct call *call)

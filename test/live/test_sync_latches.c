@@ -20,7 +20,7 @@ CASE(test_each_call)
     options.timeout_ms = REDLOCK_ZERO;
     assert_code(redlock_sync_latch_await(client, "latch", &options, &tally, &result),
                 REDLOCK_E_GONE);
-    assert_string_equal(result.text, redlock_code_text(REDLOCK_E_GONE));
+    assert_says(result.text, "the name has no such latch");
     options.arrivals = 1;
     assert_code(redlock_sync_latch_create(client, "latch", &options, NULL, NULL), REDLOCK_OK);
     assert_code(redlock_sync_latch_await(client, "latch", &options, &tally, &result),

@@ -362,6 +362,8 @@ class Recipes(Case):
             alone = client.arrive(self.name, 2, 2, timeout=0.05)  # the other one has left
             self.assertEqual(await code_of(redlocks.ContendedError, alone), Code.E_NOT_PASSED)
             await client.latch_create(self.name, 1)
+            with self.assertRaisesRegex(redlocks.HeldError, "^the name has another latch$"):
+                await client.latch_create(self.name, 1)
             wait = asyncio.create_task(client.latch_wait(self.name))
             self.assertEqual((await client.latch_arrive(self.name, "one")).arrival, "one")
             self.assertTrue((await wait).open)

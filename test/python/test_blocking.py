@@ -533,6 +533,7 @@ class Recipes(Case):
         with self.assertRaises(redlocks.HeldError) as raised:
             ours.latch_create(self.name, 3)
         self.assertEqual(raised.exception.result.id, made.id)
+        self.assertEqual(str(raised.exception), "the name has another latch")
         self.assertEqual(ours.latch_arrive(self.name, "one", id=made.id).arrival, "one")
         ours.latch_arrive(self.name, "one")
         self.assertEqual(self.code_of(redlocks.ContendedError, ours.latch_wait, self.name, timeout=0.05),

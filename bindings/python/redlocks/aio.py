@@ -585,7 +585,9 @@ class Client:
     async def _latch(self, call: str, name: Union[str, bytes], timeout: Optional[Duration],
                      **more: Any) -> Tally:
         options = recipes.latch_options(timeout, **more)
-        return await self._carry_out("redlock_latch", getattr(lib, call), name, options, lib.on_tally_here)
+        code, tally, said = await self._told("redlock_latch", getattr(lib, call), name, options,
+                                             lib.on_tally_here)
+        return recipes.result_of(code, tally, recipes.of_latch(code) or said)
 
     async def once(self, name: Union[str, bytes], key: str, work: Callable[[Lease], Awaitable[Any]], *,
                    life: Duration, note: Optional[str] = None, on_event: Optional[Callback] = None,

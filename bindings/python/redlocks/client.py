@@ -385,7 +385,7 @@ class Client:
             return recipes.result_of(code, tally_of(told), text(result.text))
         task = self._task()
         code = self._carry_out(task, lib.task_latch, address(call), c_string(name), options.at)
-        return recipes.result_of(code, tally_of(task.tally), "")
+        return recipes.result_of(code, tally_of(task.tally), recipes.of_latch(code))
 
     def once(self, name: Union[str, bytes], key: str, work: Callable[[Lease], Any], *, life: Duration,
              note: Optional[str] = None, on_event: Optional[Callback] = None, **terms: Unpack[Terms]) -> Done:

@@ -146,6 +146,12 @@ def asked_or_none(code: int, asked: Asked, sentence: str) -> Optional[Asked]:
     return None if code == Code.E_GONE else found
 
 
+def of_latch(code: int) -> str:
+    """The words for a code that says something else of a lease."""
+    return {Code.E_HELD: "the name has another latch",
+            Code.E_GONE: "the name has no such latch: its life is over, or masters lost it"}.get(code, "")
+
+
 def result_of(code: int, result: Any, sentence: str) -> Any:
     if code:
         raise error_of(code, sentence).with_result(result)
