@@ -237,8 +237,8 @@ typedef struct redlock_options {
     /* Put before every name to make the key.  NULL: none. */
     const char *prefix;
 
-    /* Clients of one fleet count on the same masters.  A list that is over, or unsafe beside an
-     * earlier one, gets E_DIFFERS, and renews nothing.  NULL: the prefix.  "": no comparison. */
+    /* Clients of one fleet count on the same masters.  A client whose list is over, or unsafe
+     * beside an earlier one, gets E_DIFFERS, and renews nothing.  NULL: the prefix.  "": none. */
     const char *fleet;
 
     /* The longest ttl that a lease of this client may have, 1 ms to 24 hours; 0: 30,000.  A

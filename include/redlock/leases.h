@@ -98,7 +98,7 @@ typedef struct redlock_lease_options {
      *   Waiters of one client hand a lease over in memory for 50 ms.  A waiter that comes up to
      * 50 ms after another may use the place of that one in the queue.  local_turn_ms of the client
      * sets other times, or none.  A client that reaches no quorum has no place.  The masters hand a
-     * lease over for 3 s at most (valid_ms), and renewed to its ttl in 500 ms, no_renew or not. */
+     * lease over for 3 s at most (valid_ms); within 500 ms it has its ttl, also with no_renew. */
     int64_t wait_ms;
 
     /* LOST comes this long before the lease ends, and ACQUIRED only if more than this is left.
