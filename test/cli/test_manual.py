@@ -61,7 +61,7 @@ class Manual(Case):
     def setUp(self):
         super().setUp()
         missing = [page for page in PAGES if not os.path.exists(f"{MADE}/{page}")]
-        self.assertFalse(missing, f"not in {MADE}: run cluster-scripts/install test, configure and build "
+        self.assertFalse(missing, f"not in {MADE}: run cluster-scripts/install build, configure and build "
                                   "(scdoc makes the pages)")
 
     def each_command(self, check):
@@ -90,6 +90,9 @@ class Manual(Case):
                                           text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                           timeout=DEADLINE)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_the_first_steps_of_the_readme_make_pages(self):
+        self.assertRegex((ROOT / "cluster-scripts/install").read_text(), r"(?m)^build +scdoc\b")
 
     def test_lines_fit_a_terminal(self):
         for page in PAGES:
