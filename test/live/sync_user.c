@@ -45,18 +45,23 @@ int client_open(void **state)
     return 0;
 }
 
+unsigned close_and_free(redlock_sync *client)
+{
+    unsigned left = redlock_sync_close(client, 10000);
+    redlock_sync_free(client);
+    return left;
+}
+
 int client_close(void **state)
 {
     (void)state;
-    redlock_sync_close(client, 5000);
-    redlock_sync_free(client);
+    close_and_free(client);
     return 0;
 }
 
 void close_clean(redlock_sync *client, struct cluster *cluster)
 {
-    assert_int_equal(redlock_sync_close(client, 10000), 0);
-    redlock_sync_free(client);
+    assert_int_equal(close_and_free(client), 0);
     assert_int_equal(cluster_keys(cluster), 0);
 }
 
@@ -121,9 +126,76 @@ redlock_code call_end(struct call *call)
     return call->code;
 }
 
+void calls_begin(struct call *calls, unsigned count, const struct call *like)
+{
+    for (unsigned i = 0; i < count; i++) {
+        calls[i] = *like;
+        call_begin(&calls[i]);
+    }
+}
+
+void calls_end(struct call *calls, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        assert_code(call_end(&calls[i]), REDLOCK_OK);
+}
+
+bool call_is_asleep(const struct call *call)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&call->id));
+    FILE *stat = atomic_load(&call->id) ? fopen(path, "re") : NULL;
+    bool is_read = stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1;
+    if (stat)
+        fclose(stat);
+    return is_read && state == 'S';
+}
+
+redlock_code take_it(struct call *call)
+{
+    redlock_lease_options options = terms(10000, call->timeout_ms);
+    return redlock_sync_acquire(call->client, &call->lease, call->name, &options, &call->result);
+}
+
+redlock_code extend_it(struct call *call)
+{
+    return redlock_sync_lease_extend(call->lease, 0, &call->result);
+}
+
 redlock_code release_it(struct call *call)
 {
     return redlock_sync_lease_release(call->lease, &call->result);
+}
+
+redlock_code close_it(struct call *call)
+{
+    redlock_sync_close(call->client, 10000);
+    return REDLOCK_OK;
+}
+
+redlock_code arrive(struct call *call)
+{
+    redlock_barrier_options options = {.size = sizeof options, .parties = 2};
+    options.timeout_ms = call->timeout_ms;
+    call->passage = (redlock_barrier_result){.size = sizeof call->passage};
+    return redlock_sync_barrier_arrive(call->client, call->name, &options, &call->passage,
+                                       &call->result);
+}
+
+redlock_code await_latch(struct call *call)
+{
+    redlock_latch_options options = {.size = sizeof options};
+    options.timeout_ms = call->timeout_ms;
+    call->tally = (redlock_latch_result){.size = sizeof call->tally};
+    return redlock_sync_latch_await(call->client, call->name, &options, &call->tally,
+                                    &call->result);
+}
+
+redlock_code await_leader(struct call *call)
+{
+    call->leader = (redlock_leader){.size = sizeof call->leader};
+    return redlock_sync_leader_next(call->client, call->name, 0, call->timeout_ms, &call->leader,
+                                    NULL, 0, &call->result);
 }
 
 static void stand_still(redlock *client, void *data)

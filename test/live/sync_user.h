@@ -5,6 +5,7 @@
 #define REDLOCK_TEST_SYNC_USER_H
 
 #include <pthread.h>
+#include <redlock/recipes.h>
 #include <redlock/sync.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -44,6 +45,8 @@ int client_close_clean(void **state);
 /* As if the masters had started long ago: the clocks of young ones are not believed by all. */
 void make_them_old(void);
 
+/* Waits for the masters to have its releases.  Returns how many are still owed. */
+unsigned close_and_free(redlock_sync *client);
 /* Nothing may be left on the masters. */
 void close_clean(redlock_sync *client, struct cluster *cluster);
 
@@ -59,8 +62,15 @@ struct call {
     redlock_sync *client;
     redlock_sync_lease *lease;
     const char *name;
+    int64_t timeout_ms;       /* of an act that waits */
+    const void *data;         /* for an act of the test's own */
     pthread_barrier_t *start; /* may be NULL */
     redlock_sync_result result;
+    union {
+        redlock_barrier_result passage;
+        redlock_latch_result tally;
+        redlock_leader leader;
+    };
     redlock_code code;
     pthread_t thread;
     atomic_int id; /* of the thread; 0: it has not begun */
@@ -68,7 +78,22 @@ struct call {
 };
 void call_begin(struct call *call);
 redlock_code call_end(struct call *call);
+/* Some that are alike begin; all end well. */
+void calls_begin(struct call *calls, unsigned count, const struct call *like);
+void calls_end(struct call *calls, unsigned count);
+/* Its call is in the mail for the background thread: a thread that has begun sleeps nowhere else.
+ */
+bool call_is_asleep(const struct call *call);
+
+/* Acts.  A lease that is taken is for 10 s. */
+redlock_code take_it(struct call *call);
+redlock_code extend_it(struct call *call);
 redlock_code release_it(struct call *call);
+redlock_code close_it(struct call *call);
+/* As one of two parties. */
+redlock_code arrive(struct call *call);
+redlock_code await_latch(struct call *call);
+redlock_code await_leader(struct call *call);
 
 /* The background thread stands still from pause_begin() to pause_end(). */
 struct pause {

@@ -5,9 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -334,12 +332,6 @@ CASE(closing_without_patience_waits_for_no_master)
     AWAIT(cluster_keys(&cluster) == 0);
 }
 
-static void *close_it(void *client)
-{
-    redlock_sync_close(client, 5000);
-    return NULL;
-}
-
 /* While threads take and give back, several close at once: every call still ends. */
 static redlock_code take_until_closed(struct call *call)
 {
@@ -357,18 +349,15 @@ CASE(closing_in_full_swing)
     static const char *const names[] = {"swing-1", "swing-2", "swing-3"};
     for (int round = 0; round < 20; round++) {
         redlock_sync *client = open_on(&cluster);
-        struct call threads[THREADS];
-        pthread_t closers[2];
+        struct call threads[THREADS], closers[2];
         for (int i = 0; i < THREADS; i++) {
             threads[i] =
                 (struct call){.act = take_until_closed, .client = client, .name = names[i % 3]};
             call_begin(&threads[i]);
         }
         usleep((useconds_t)round * 2000);
-        for (int i = 0; i < 2; i++)
-            pthread_create(&closers[i], NULL, close_it, client);
-        for (int i = 0; i < 2; i++)
-            pthread_join(closers[i], NULL);
+        calls_begin(closers, 2, &(struct call){.act = close_it, .client = client});
+        calls_end(closers, 2);
         for (int i = 0; i < THREADS; i++)
             if (call_end(&threads[i]) !=
                 REDLOCK_E_TOO_SLOW) /* acquired, and closed before it ran */
@@ -379,52 +368,42 @@ CASE(closing_in_full_swing)
 
 /* ---- Exclusion, and validity for all threads ---- */
 
-struct counter {
-    redlock_sync *client;
-    atomic_int inside, overlaps;
-    atomic_int failure; /* the code of one, if any */
-    int count;          /* guarded by nothing but the lock */
-};
+static atomic_int inside, overlaps;
+static int counted; /* guarded by nothing but the lock */
 
-static void count_one(struct counter *counter)
+static void count_one(void)
 {
-    if (atomic_fetch_add(&counter->inside, 1) != 0)
-        atomic_fetch_add(&counter->overlaps, 1);
-    counter->count++;
-    atomic_fetch_sub(&counter->inside, 1);
+    if (atomic_fetch_add(&inside, 1) != 0)
+        atomic_fetch_add(&overlaps, 1);
+    counted++;
+    atomic_fetch_sub(&inside, 1);
 }
 
-static void *count_up(void *data)
+/* Its code is that of the last failure, if any. */
+static redlock_code count_up(struct call *call)
 {
-    struct counter *counter = data;
+    redlock_code failure = REDLOCK_OK;
     redlock_lease_options options = terms(20000, REDLOCK_FOREVER);
     for (int i = 0; i < 200; i++) {
         redlock_sync_lease *lease;
-        redlock_code code =
-            redlock_sync_acquire(counter->client, &lease, "counter", &options, NULL);
+        redlock_code code = redlock_sync_acquire(call->client, &lease, "counter", &options, NULL);
         if (code == REDLOCK_OK) {
-            count_one(counter);
+            count_one();
             code = redlock_sync_lease_release(lease, NULL);
             redlock_sync_lease_free(lease);
         }
-        if (code)
-            atomic_store(&counter->failure, (int)code);
+        failure = code ? code : failure;
     }
-    return NULL;
+    return failure;
 }
 
-CASE(eight_threads_count)
+WITH_CLEAN_CLIENT(eight_threads_count)
 {
-    struct counter counter = {.client = open_on(&cluster)};
-    pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, count_up, &counter);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(counter.count, THREADS * 200);
-    assert_int_equal(atomic_load(&counter.overlaps), 0);
-    assert_code((redlock_code)atomic_load(&counter.failure), REDLOCK_OK);
-    close_clean(counter.client, &cluster);
+    struct call threads[THREADS];
+    calls_begin(threads, THREADS, &(struct call){.act = count_up, .client = client});
+    calls_end(threads, THREADS);
+    assert_int_equal(counted, THREADS * 200);
+    assert_int_equal(atomic_load(&overlaps), 0);
 }
 
 enum phase { HELD, BEING_RELEASED, RELEASED, STOP };
@@ -528,28 +507,22 @@ WITH_CLEAN_CLIENT(many_leases_are_kept_up_to_date)
         give_back(leases[i]);
 }
 
-static void *extend_often(void *data)
+static redlock_code extend_often(struct call *call)
 {
-    redlock_sync_lease *lease = data;
-    uintptr_t wrong = 0;
     for (int i = 0; i < 50; i++) {
-        redlock_code code = redlock_sync_lease_extend(lease, 0, NULL);
-        wrong += code != REDLOCK_OK && code != REDLOCK_E_STATE;
+        redlock_code code = redlock_sync_lease_extend(call->lease, 0, NULL);
+        if (code != REDLOCK_OK && code != REDLOCK_E_STATE)
+            return code;
     }
-    return (void *)wrong;
+    return REDLOCK_OK;
 }
 
 WITH_CLEAN_CLIENT(threads_share_a_lease)
 {
     redlock_sync_lease *lease = take(client, "shared", NULL);
-    pthread_t threads[4];
-    void *wrong;
-    for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, extend_often, lease);
-    for (int i = 0; i < 4; i++) {
-        pthread_join(threads[i], &wrong);
-        assert_null(wrong);
-    }
+    struct call threads[4];
+    calls_begin(threads, 4, &(struct call){.act = extend_often, .lease = lease});
+    calls_end(threads, 4);
     give_back(lease);
 }
 
@@ -796,29 +769,24 @@ static int first_eventfd(void)
     return -1;
 }
 
-static atomic_bool answered;
-
-static void *ask_for_readiness(void *client)
+static redlock_code ask_for_readiness(struct call *call)
 {
-    redlock_sync_ready(client, 0, NULL, 0);
-    answered = true;
-    return NULL;
+    redlock_sync_ready(call->client, 0, NULL, 0);
+    return REDLOCK_OK;
 }
 
 /* Nothing that is written to a pipe's end makes it readable. */
 CASE(a_call_ends_though_a_pipe_has_the_number_of_the_bell)
 {
     int ends[2];
-    pthread_t thread;
-    redlock_sync *client = open_on(&cluster);
-    answered = false;
+    struct call asks = {.act = ask_for_readiness, .client = open_on(&cluster)};
     assert_int_equal(pipe(ends), 0);
     assert_true(syscall(SYS_dup3, ends[1], first_eventfd(), O_CLOEXEC) >= 0);
-    assert_int_equal(pthread_create(&thread, NULL, ask_for_readiness, client), 0);
-    AWAIT(answered);
-    pthread_join(thread, NULL);
-    redlock_sync_close(client, 0);
-    redlock_sync_free(client);
+    call_begin(&asks);
+    AWAIT(atomic_load(&asks.done));
+    call_end(&asks);
+    redlock_sync_close(asks.client, 0);
+    redlock_sync_free(asks.client);
     close(ends[0]);
     close(ends[1]);
 }

@@ -1,11 +1,6 @@
 /*
  * Barriers for threads that wait.
  */
-#include <pthread.h>
-#include <stdatomic.h>
-
-#include <redlock/recipes.h>
-
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -22,39 +17,28 @@ static redlock_barrier_options barrier(unsigned parties, int64_t generation, int
     return options;
 }
 
-struct walker {
-    pthread_t thread;
-    atomic_uint *arrived; /* by all threads, in each round */
-    redlock_code code;
-    bool early;
-};
+static atomic_uint arrived[ROUNDS]; /* threads */
+static atomic_bool early;
 
-static void *walk(void *data)
+static redlock_code walk(struct call *call)
 {
-    struct walker *walker = data;
-    for (unsigned round = 0; round < ROUNDS && !walker->code; round++) {
+    redlock_code code = REDLOCK_OK;
+    for (unsigned round = 0; round < ROUNDS && !code; round++) {
         redlock_barrier_options options = barrier(MANY, round, 0);
-        atomic_fetch_add(&walker->arrived[round], 1);
-        walker->code = redlock_sync_barrier_arrive(client, "walk", &options, NULL, NULL);
-        walker->early |= atomic_load(&walker->arrived[round]) < MANY;
+        atomic_fetch_add(&arrived[round], 1);
+        code = redlock_sync_barrier_arrive(client, call->name, &options, NULL, NULL);
+        if (atomic_load(&arrived[round]) < MANY)
+            early = true;
     }
-    return NULL;
+    return code;
 }
 
 WITH_CLIENT(test_threads_go_in_step)
 {
-    struct walker walkers[MANY] = {{0}};
-    atomic_uint arrived[ROUNDS] = {0};
-    for (unsigned i = 0; i < MANY; i++) {
-        walkers[i].arrived = arrived;
-        assert_int_equal(pthread_create(&walkers[i].thread, NULL, walk, &walkers[i]), 0);
-    }
-    for (unsigned i = 0; i < MANY; i++)
-        pthread_join(walkers[i].thread, NULL);
-    for (unsigned i = 0; i < MANY; i++) {
-        assert_code(walkers[i].code, REDLOCK_OK);
-        assert_false(walkers[i].early);
-    }
+    struct call walkers[MANY];
+    calls_begin(walkers, MANY, &(struct call){.act = walk, .name = "walk"});
+    calls_end(walkers, MANY);
+    assert_false(early);
 }
 
 WITH_CLIENT(test_who_waits_in_vain_leaves)
@@ -97,28 +81,13 @@ WITH_CLIENT(test_a_result_of_unknown_size_is_refused)
     assert_int_equal(cluster_count(&cluster, 0, "EXISTS redlock:barrier:7:sized"), 0);
 }
 
-struct waiting {
-    pthread_t thread;
-    redlock_barrier_result passage;
-    redlock_code code;
-};
-
-static void *wait_for_ever(void *data)
-{
-    struct waiting *waiting = data;
-    redlock_barrier_options options = barrier(2, 1, 0);
-    waiting->code = redlock_sync_barrier_arrive(client, "gate", &options, &waiting->passage, NULL);
-    return NULL;
-}
-
 WITH_CLIENT(test_closing_ends_it)
 {
-    struct waiting waiting = {.passage = {.size = sizeof waiting.passage}};
-    assert_int_equal(pthread_create(&waiting.thread, NULL, wait_for_ever, &waiting), 0);
-    AWAIT(cluster_count(&cluster, 0, "EXISTS redlock:barrier:1:gate") == 1);
+    struct call waiting = {.act = arrive, .client = client, .name = "closed"};
+    call_begin(&waiting);
+    AWAIT(cluster_count(&cluster, 0, "EXISTS redlock:barrier:0:closed") == 1);
     redlock_sync_close(client, 5000);
-    pthread_join(waiting.thread, NULL);
-    assert_code(waiting.code, REDLOCK_E_CLOSED);
+    assert_code(call_end(&waiting), REDLOCK_E_CLOSED);
     assert_false(waiting.passage.undecided);
 }
 

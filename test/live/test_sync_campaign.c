@@ -2,11 +2,6 @@
  * Threads that stand for leader, and threads that wait for the next one.
  * rule: E1
  */
-#include <pthread.h>
-#include <redlock/recipes.h>
-#include <signal.h>
-#include <sys/wait.h>
-
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -25,52 +20,47 @@ static redlock_campaign_options campaign(const char *value, int64_t timeout_ms)
 
 /* ---- the acts of a thread, and the outcomes ---- */
 
-struct candidate {
-    redlock_campaign_options options;
-    redlock_sync_lease *lease;
-    redlock_code code;
-    pthread_t thread;
-};
-
-static void *stand(void *data)
+/* With the value that is the call's data. */
+static redlock_code stand(struct call *call)
 {
-    struct candidate *candidate = data;
-    candidate->code =
-        redlock_sync_campaign(client, &candidate->lease, "name", &candidate->options, NULL);
-    return NULL;
+    redlock_campaign_options options = campaign(call->data, 0);
+    return redlock_sync_campaign(client, &call->lease, "name", &options, NULL);
 }
 
-static void begin_stand(struct candidate *candidate, const char *value)
+static void begin_stand(struct call *candidate, const char *value)
 {
-    *candidate = (struct candidate){.options = campaign(value, 0)};
-    assert_int_equal(pthread_create(&candidate->thread, NULL, stand, candidate), 0);
+    *candidate = (struct call){.act = stand, .data = value};
+    call_begin(candidate);
 }
 
 static redlock_sync_lease *lead(const char *value)
 {
-    struct candidate candidate = {.options = campaign(value, 0)};
-    stand(&candidate);
-    assert_code(candidate.code, REDLOCK_OK);
+    struct call candidate = {.data = value};
+    assert_code(stand(&candidate), REDLOCK_OK);
     assert_true(redlock_sync_lease_valid_for(candidate.lease) > 0);
     return candidate.lease;
 }
 
 struct follower {
+    struct call call;
     int64_t after_term, timeout_ms;
     redlock_leader leader;
     char value[16];
     redlock_sync_result result;
     redlock_code code;
-    pthread_t thread;
 };
 
-static void *follow(void *data)
+static redlock_code follow(struct follower *it)
 {
-    struct follower *follower = data;
-    follower->code = redlock_sync_leader_next(
-        client, "name", follower->after_term, follower->timeout_ms, &follower->leader,
-        follower->value, sizeof follower->value, &follower->result);
-    return NULL;
+    return it->code =
+               redlock_sync_leader_next(client, "name", it->after_term, it->timeout_ms, &it->leader,
+                                        it->value, sizeof it->value, &it->result);
+}
+
+/* The call is the first field of its follower. */
+static redlock_code follow_by(struct call *call)
+{
+    return follow((struct follower *)(void *)call);
 }
 
 static struct follower follower(int64_t after_term, int64_t timeout_ms)
@@ -84,7 +74,8 @@ static struct follower follower(int64_t after_term, int64_t timeout_ms)
 static void begin_follow(struct follower *it, int64_t after_term)
 {
     *it = follower(after_term, 0);
-    assert_int_equal(pthread_create(&it->thread, NULL, follow, it), 0);
+    it->call.act = follow_by;
+    call_begin(&it->call);
 }
 
 static void heard_value(const struct follower *it, const char *value)
@@ -140,7 +131,7 @@ WITH_CLEAN_CLIENT(a_thread_leads_in_silence)
 
 WITH_CLEAN_CLIENT(the_next_one_leads_when_the_first_resigns)
 {
-    struct candidate next;
+    struct call next;
     struct follower follower;
     redlock_sync_lease *first = lead("first");
     int64_t term = redlock_sync_lease_fence(first);
@@ -148,9 +139,8 @@ WITH_CLEAN_CLIENT(the_next_one_leads_when_the_first_resigns)
     begin_stand(&next, "next");
     AWAIT(stats_now(client).waiting == 1 && is_observed("name"));
     give_back(first);
-    pthread_join(next.thread, NULL);
-    pthread_join(follower.thread, NULL);
-    assert_code(next.code, REDLOCK_OK);
+    assert_code(call_end(&next), REDLOCK_OK);
+    call_end(&follower.call);
     assert_true(redlock_sync_lease_fence(next.lease) > term);
     heard(&follower, next.lease, "next");
     give_back(next.lease);
@@ -197,25 +187,23 @@ WITH_CLEAN_CLIENT(the_time_is_over_as_the_report_comes)
 
 WITH_CLIENT(closing_ends_the_waits)
 {
-    struct candidate candidate;
+    struct call candidate;
     struct follower follower;
     redlock_sync_lease *lease = lead("first");
     begin_follow(&follower, redlock_sync_lease_fence(lease));
     begin_stand(&candidate, "next");
     AWAIT(stats_now(client).waiting == 1 && is_observed("name"));
     redlock_sync_close(client, 5000);
-    pthread_join(candidate.thread, NULL);
-    pthread_join(follower.thread, NULL);
-    assert_code(candidate.code, REDLOCK_E_CLOSED);
+    assert_code(call_end(&candidate), REDLOCK_E_CLOSED);
     assert_null(candidate.lease);
-    assert_code(follower.code, REDLOCK_E_CLOSED);
+    assert_code(call_end(&follower.call), REDLOCK_E_CLOSED);
     assert_code(follower.result.code, REDLOCK_E_CLOSED);
     redlock_sync_lease_free(lease);
 }
 
 WITH_CLEAN_CLIENT(cancelling_ends_a_campaign_alone)
 {
-    struct candidate candidate;
+    struct call candidate;
     struct follower follower;
     redlock_sync_lease *lease = lead("first");
     int64_t term = redlock_sync_lease_fence(lease);
@@ -223,12 +211,11 @@ WITH_CLEAN_CLIENT(cancelling_ends_a_campaign_alone)
     begin_stand(&candidate, "next");
     AWAIT(stats_now(client).waiting == 1 && is_observed("name"));
     assert_int_equal(redlock_sync_cancel(client, NULL), 1);
-    pthread_join(candidate.thread, NULL);
-    assert_code(candidate.code, REDLOCK_E_CANCELLED);
+    assert_code(call_end(&candidate), REDLOCK_E_CANCELLED);
     assert_null(candidate.lease);
     give_back(lease);
     lease = lead("next");
-    pthread_join(follower.thread, NULL);
+    call_end(&follower.call);
     heard(&follower, lease, "next");
     give_back(lease);
 }
@@ -236,10 +223,9 @@ WITH_CLEAN_CLIENT(cancelling_ends_a_campaign_alone)
 static void stand_and_follow(redlock *redlock, void *data)
 {
     struct follower *inside = data;
-    struct candidate candidate = {.options = campaign("inside", 0)};
+    struct call candidate = {.data = "inside"};
     (void)redlock;
-    stand(&candidate);
-    assert_code(candidate.code, REDLOCK_E_STATE);
+    assert_code(stand(&candidate), REDLOCK_E_STATE);
     assert_null(candidate.lease);
     follow(inside);
 }

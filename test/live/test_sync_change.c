@@ -57,11 +57,6 @@ static redlock_code upgrade_it(struct call *call)
     return redlock_sync_lease_upgrade(call->lease, &call->result);
 }
 
-static redlock_code extend_it(struct call *call)
-{
-    return redlock_sync_lease_extend(call->lease, 0, &call->result);
-}
-
 static redlock_code take_it_shared(struct call *call)
 {
     redlock_lease_options options = fenced(true);
@@ -73,20 +68,6 @@ static void begin(struct call *call, redlock_code (*act)(struct call *), redlock
 {
     *call = (struct call){.act = act, .client = client, .lease = lease};
     call_begin(call);
-}
-
-/* Its call is in the mailbox: a thread that has begun sleeps nowhere else. */
-static bool waits(struct call *call)
-{
-    char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&call->id));
-    FILE *file = atomic_load(&call->id) ? fopen(path, "re") : NULL;
-    if (!file)
-        return false;
-    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    fclose(file);
-    return state == 'S';
 }
 
 /* Two upgrades while a quorum is hung: the one that came later is refused, the other is under
@@ -126,8 +107,7 @@ WITH_CLEAN_CLIENT(a_downgrade_lets_a_waiting_reader_in)
     assert_kept_out(elsewhere, "let-in", false);
     give_back(reader.lease);
     give_back(lease);
-    redlock_sync_close(elsewhere, 10000);
-    redlock_sync_free(elsewhere);
+    close_and_free(elsewhere);
 }
 
 WITH_CLEAN_CLIENT(the_only_reader_becomes_the_writer)
@@ -226,9 +206,9 @@ static int64_t exclusive_at_once(redlock_sync *client, redlock_sync_lease *lease
     struct pause pause;
     pause_begin(&pause, client);
     begin(&changes, change, client, lease);
-    AWAIT(waits(&changes));
+    AWAIT(call_is_asleep(&changes));
     begin(&look, look_at_it, client, lease);
-    AWAIT(waits(&look));
+    AWAIT(call_is_asleep(&look));
     pause_end(&pause);
     assert_code(call_end(&changes), REDLOCK_OK);
     assert_code(call_end(&look), REDLOCK_OK);
@@ -325,8 +305,7 @@ WITH_CLEAN_CLIENT(no_thread_reads_a_mode_that_is_not)
     assert_int_equal(watch.shared_writer, 0);
     assert_int_equal(watch.old_fence, 0);
     give_back(watch.lease);
-    redlock_sync_close(other, 10000);
-    redlock_sync_free(other);
+    close_and_free(other);
 }
 
 struct extender {
@@ -456,7 +435,7 @@ WITH_CLEAN_CLIENT(one_upgrade_at_a_time)
     struct call *upgrade = two_upgrades(two, lease);
     redlock_code down = redlock_sync_lease_downgrade(lease, NULL);
     begin(&extend, extend_it, NULL, lease);
-    AWAIT(waits(&extend));
+    AWAIT(call_is_asleep(&extend));
     int64_t exclusive = redlock_sync_lease_exclusive_for(lease);
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(down, REDLOCK_E_STATE);
@@ -475,7 +454,7 @@ WITH_CLEAN_CLIENT(a_release_ends_a_change)
     struct call *upgrade = two_upgrades(two, lease);
     begin(&release, release_it, NULL, lease);
     AWAIT(redlock_sync_lease_valid_for(lease) == 0);
-    AWAIT(waits(&release));
+    AWAIT(call_is_asleep(&release));
     cluster_do(&cluster, "resume 1 2 3");
     assert_code(call_end(upgrade), REDLOCK_E_CANCELLED);
     assert_code(call_end(&release), REDLOCK_OK);

@@ -3,8 +3,6 @@
  * thread calls anything for that.
  * rule: D1, D3, D5
  */
-#include <redlock/recipes.h>
-
 #include "fixture.h"
 #include "lists_in_use.h"
 #include "sync_user.h"
@@ -168,8 +166,7 @@ static void tell_over(struct list list, struct list next)
     redlock_sync *tool = open_as(&options);
     assert_code(redlock_sync_run(tool, say_it_is_over, &telling), REDLOCK_OK);
     AWAIT_MS(is_over(tool, &telling, list), LIST_ENDS_MS);
-    redlock_sync_close(tool, PATIENCE_MS);
-    redlock_sync_free(tool);
+    close_and_free(tool);
 }
 
 /* More masters than a quorum can do without. */
@@ -181,8 +178,7 @@ static void let_hear(struct list list)
 
 static void end(redlock_sync *client)
 {
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
+    close_and_free(client);
     for (unsigned i = 0; i < MASTERS; i++) /* that a list is over stays, and moves in vain */
         cluster_tell(&cluster, i, "EVAL %s 0",
                      "for _, key in ipairs(redis.call('keys', '*')) do "
@@ -385,12 +381,6 @@ CASE(it_begins_with_a_list_that_is_over)
     end(client);
 }
 
-static redlock_code take_it(struct call *call)
-{
-    redlock_lease_options options = terms(10000, 20000);
-    return redlock_sync_acquire(call->client, &call->lease, call->name, &options, &call->result);
-}
-
 static bool is_enqueued(void)
 {
     return cluster_answering(&cluster, 1, "ZCARD redlock:queue:name") >= 2;
@@ -400,7 +390,7 @@ CASE(a_thread_that_waits_waits_on_the_next_list)
 {
     begin();
     redlock_sync *holder = open_with(three), *client = open_with(three);
-    struct call waits = {.act = take_it, .client = client, .name = "name"};
+    struct call waits = {.act = take_it, .client = client, .name = "name", .timeout_ms = 20000};
     redlock_sync_lease *held = take(holder, "name", NULL);
     call_begin(&waits);
     AWAIT(is_enqueued());
@@ -412,8 +402,7 @@ CASE(a_thread_that_waits_waits_on_the_next_list)
     assert_code(call_end(&waits), REDLOCK_OK);
     assert_int_equal(waits.result.masters, 4);
     give_back(waits.lease);
-    redlock_sync_close(holder, PATIENCE_MS);
-    redlock_sync_free(holder);
+    close_and_free(holder);
     end(client);
 }
 
@@ -431,8 +420,9 @@ CASE(a_thread_that_waits_keeps_its_turn)
     begin();
     redlock_sync *holder = open_with(four), *client = open_with(three),
                  *others_client = open_with(four);
-    struct call first = {.act = take_it, .client = client, .name = "name"},
-                later = {.act = take_it, .client = others_client, .name = "name"};
+    struct call first = {.act = take_it, .client = client, .name = "name", .timeout_ms = 20000},
+                later = first;
+    later.client = others_client;
     redlock_sync_lease *held = take(holder, "name", NULL);
     call_begin(&first);
     AWAIT(is_enqueued());
@@ -448,10 +438,8 @@ CASE(a_thread_that_waits_keeps_its_turn)
     give_back(first.lease);
     assert_code(call_end(&later), REDLOCK_OK);
     give_back(later.lease);
-    redlock_sync_close(holder, PATIENCE_MS);
-    redlock_sync_free(holder);
-    redlock_sync_close(others_client, PATIENCE_MS);
-    redlock_sync_free(others_client);
+    close_and_free(holder);
+    close_and_free(others_client);
     end(client);
 }
 
@@ -599,29 +587,7 @@ CASE(new_logins_come_from_the_file)
 
 /* ---- Barriers, latches and leaders.  They leave keys until their ttl is over. ---- */
 
-static atomic_llong timeout_ms; /* of the calls below */
-static char waited[16];         /* the name that they are about, of one case */
-
-static redlock_code arrive(struct call *call)
-{
-    redlock_barrier_options options = {.size = sizeof options, .parties = 2};
-    options.timeout_ms = timeout_ms;
-    return redlock_sync_barrier_arrive(call->client, waited, &options, NULL, &call->result);
-}
-
-static redlock_code await_latch(struct call *call)
-{
-    redlock_latch_options options = {.size = sizeof options};
-    options.timeout_ms = timeout_ms;
-    return redlock_sync_latch_await(call->client, waited, &options, NULL, &call->result);
-}
-
-static redlock_code await_leader(struct call *call)
-{
-    redlock_leader leader = {.size = sizeof leader};
-    return redlock_sync_leader_next(call->client, waited, 0, timeout_ms, &leader, NULL, 0,
-                                    &call->result);
-}
+static char waited[16]; /* the name that they are about, of one case */
 
 static bool has_party(void)
 {
@@ -640,11 +606,11 @@ static struct call waits[3];
 static void begin_to_wait(redlock_sync *client, int64_t ms)
 {
     static redlock_code (*const acts[])(struct call *) = {arrive, await_latch, await_leader};
-    timeout_ms = ms;
     snprintf(waited, sizeof waited, "waited-%u", cases_ended);
     make_latch(client);
     for (unsigned i = 0; i < COUNT(waits); i++) {
-        waits[i] = (struct call){.act = acts[i], .client = client};
+        waits[i] =
+            (struct call){.act = acts[i], .client = client, .name = waited, .timeout_ms = ms};
         call_begin(&waits[i]);
     }
     AWAIT(has_party());
@@ -664,18 +630,15 @@ CASE(what_is_waited_for_is_waited_for_on_the_next_list)
     redlock_sync *other = open_with(four);
     for (unsigned i = 0; i < COUNT(waits); i++)
         assert_false(atomic_load(&waits[i].done));
-    struct call last = {.act = arrive, .client = other};
+    struct call last = {.act = arrive, .client = other, .name = waited};
     call_begin(&last);
     assert_code(call_end(&last), REDLOCK_OK);
     assert_code(redlock_sync_latch_arrive(other, waited, NULL, NULL, NULL), REDLOCK_OK);
     assert_code(redlock_sync_campaign(other, &leader, waited, &options, NULL), REDLOCK_OK);
-    for (unsigned i = 0; i < COUNT(waits); i++)
-        assert_code(call_end(&waits[i]), REDLOCK_OK);
+    calls_end(waits, COUNT(waits));
     give_back(leader);
-    redlock_sync_close(other, PATIENCE_MS);
-    redlock_sync_free(other);
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
+    close_and_free(other);
+    close_and_free(client);
 }
 
 CASE(it_is_waited_for_there_for_the_rest_of_the_time)
@@ -694,8 +657,7 @@ CASE(it_is_waited_for_there_for_the_rest_of_the_time)
         assert_code(call_end(&waits[i]), codes[i]);
         assert_in_range(now_us() - begun, 5900 * MS_US, 8900 * MS_US);
     }
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
+    close_and_free(client);
 }
 
 /* The first call of a client with a list that is over. */
@@ -713,8 +675,7 @@ CASE(calls_begin_on_the_next_list)
     assert_code(redlock_sync_latch_count(client, "none", NULL, &tally, NULL), REDLOCK_E_GONE);
     assert_code(redlock_sync_leader_get(client, "none", &leader, NULL, 0, NULL), REDLOCK_OK);
     assert_true(is_on(client, four));
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
+    close_and_free(client);
 }
 
 PROGRAM(.masters = MASTERS)

@@ -6,164 +6,94 @@
 #include "fixture.h"
 #include "sync_user.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 
 /* ---- A gate, at which a thread waits until the test opens it ---- */
 
 static int gate[2];
 static atomic_bool is_held_up;
 
-static void wait_at_gate(void)
+static void wait_at_gate(int number)
 {
     char byte;
+    (void)number;
     atomic_store(&is_held_up, true);
     while (read(gate[0], &byte, 1) < 0)
         ;
 }
 
-static void on_signal(int number)
+/* ---- Woken after the end ---- */
+
+static atomic_bool lost;
+
+static void note_loss(const redlock_event *event, void *data)
 {
-    (void)number;
-    wait_at_gate();
+    (void)data;
+    if (event->kind == REDLOCK_LOST)
+        atomic_store(&lost, true);
 }
 
-static void set_gate(void)
+static redlock_code acquire(struct call *call)
 {
-    atomic_store(&is_held_up, false);
+    redlock_lease_options options = terms(1500, 60000);
+    options.no_renew = true;
+    options.on_event = note_loss;
+    return redlock_sync_acquire(client, &call->lease, "late", &options, NULL);
+}
+
+/* A signal holds the thread up while it waits, until the lease that it was given is over. */
+WITH_CLEAN_CLIENT(woken_after_the_end_it_has_no_lease)
+{
     assert_int_equal(pipe(gate), 0);
-}
-
-static void open_gate(void)
-{
+    signal(SIGUSR1, wait_at_gate);
+    struct call sleeper = {.act = acquire};
+    redlock_sync_lease *before = take(client, "late", NULL);
+    call_begin(&sleeper);
+    AWAIT(stats_now(client).waiting == 1);
+    pthread_kill(sleeper.thread, SIGUSR1);
+    AWAIT(atomic_load(&is_held_up));
+    give_back(before);
+    AWAIT(atomic_load(&lost));
     assert_int_equal(write(gate[1], "", 1), 1);
-}
-
-static void remove_gate(void)
-{
+    assert_code(call_end(&sleeper), REDLOCK_E_TOO_SLOW);
+    assert_null(sleeper.lease);
     close(gate[0]);
     close(gate[1]);
 }
 
-static pthread_t begin(void *(*function)(void *), void *data)
-{
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, function, data), 0);
-    return thread;
-}
-
-/* ---- Woken after the end ---- */
-
-struct sleeper {
-    redlock_sync *client;
-    redlock_sync_lease *lease;
-    redlock_code code;
-    atomic_bool lost;
-};
-
-static void note_loss(const redlock_event *event, void *data)
-{
-    struct sleeper *sleeper = data;
-    if (event->kind == REDLOCK_LOST)
-        atomic_store(&sleeper->lost, true);
-}
-
-static void *acquire(void *data)
-{
-    struct sleeper *sleeper = data;
-    redlock_lease_options options = terms(1500, 60000);
-    options.no_renew = true;
-    options.on_event = note_loss;
-    options.data = sleeper;
-    sleeper->code = redlock_sync_acquire(sleeper->client, &sleeper->lease, "late", &options, NULL);
-    return NULL;
-}
-
-/* A signal holds the thread up while it waits, until the lease that it was given is over. */
-CASE(woken_after_the_end_it_has_no_lease)
-{
-    set_gate();
-    signal(SIGUSR1, on_signal);
-    struct sleeper sleeper = {.client = open_on(&cluster)};
-    redlock_sync_lease *before = take(sleeper.client, "late", NULL);
-    pthread_t thread = begin(acquire, &sleeper);
-    AWAIT(stats_now(sleeper.client).waiting == 1);
-    pthread_kill(thread, SIGUSR1);
-    AWAIT(atomic_load(&is_held_up));
-    give_back(before);
-    AWAIT(atomic_load(&sleeper.lost));
-    open_gate();
-    pthread_join(thread, NULL);
-    assert_code(sleeper.code, REDLOCK_E_TOO_SLOW);
-    assert_null(sleeper.lease);
-    close_clean(sleeper.client, &cluster);
-    remove_gate();
-}
-
 /* ---- Given back before it is carried out ---- */
 
-struct giver {
-    redlock_sync *client;
-    redlock_sync_lease *lease;
-    int64_t left; /* as the background thread reads it, just before it carries out the release */
-    atomic_bool looks;
-};
-
-static void hold_up(redlock *redlock, void *data)
-{
-    (void)redlock, (void)data;
-    wait_at_gate();
-}
-
-static void *hold_up_background(void *data)
-{
-    const struct giver *giver = data;
-    redlock_sync_run(giver->client, hold_up, NULL);
-    return NULL;
-}
-
+/* Called by the background thread just before it carries out the release. */
 static void look(redlock *redlock, void *data)
 {
-    struct giver *giver = data;
+    struct call *call = data;
     (void)redlock;
-    giver->left = redlock_sync_lease_valid_for(giver->lease);
+    call->result.valid_ms = redlock_sync_lease_valid_for(call->lease);
 }
 
-static void *look_in_background(void *data)
+static redlock_code look_in_background(struct call *call)
 {
-    struct giver *giver = data;
-    atomic_store(&giver->looks, true);
-    redlock_sync_run(giver->client, look, giver);
-    return NULL;
-}
-
-static void *release(void *data)
-{
-    const struct giver *giver = data;
-    redlock_sync_lease_release(giver->lease, NULL);
-    return NULL;
+    return redlock_sync_run(call->client, look, call);
 }
 
 /* The background thread, which is held up, brings what threads read up to date before it finds the
  * release in its mail, and before that a look. */
 static void play_giver(redlock_sync *client)
 {
-    set_gate();
-    struct giver giver = {.client = client, .lease = take(client, "given back", NULL), .left = -1};
-    pthread_t first = begin(hold_up_background, &giver);
-    AWAIT(atomic_load(&is_held_up));
-    pthread_t second = begin(look_in_background, &giver);
-    AWAIT(atomic_load(&giver.looks));
-    pthread_t third = begin(release, &giver);
-    AWAIT(redlock_sync_lease_valid_for(giver.lease) == 0);
-    open_gate();
-    pthread_join(first, NULL);
-    pthread_join(second, NULL);
-    pthread_join(third, NULL);
-    assert_int_equal(giver.left, 0);
-    redlock_sync_lease_free(giver.lease);
-    remove_gate();
+    struct pause pause;
+    redlock_sync_lease *lease = take(client, "given back", NULL);
+    struct call looks = {.act = look_in_background, .client = client, .lease = lease};
+    struct call releases = {.act = release_it, .lease = lease};
+    pause_begin(&pause, client);
+    call_begin(&looks);
+    AWAIT(call_is_asleep(&looks));
+    call_begin(&releases);
+    AWAIT(redlock_sync_lease_valid_for(lease) == 0);
+    pause_end(&pause);
+    assert_code(call_end(&looks), REDLOCK_OK);
+    call_end(&releases);
+    assert_int_equal(looks.result.valid_ms, 0);
+    redlock_sync_lease_free(lease);
 }
 
 WITH_CLEAN_CLIENT(given_back_it_stays_given_back)

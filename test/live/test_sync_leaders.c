@@ -1,10 +1,6 @@
 /*
  * Elections by threads that wait: a thread leads while it has a fenced lease.
  */
-#include <pthread.h>
-
-#include <redlock/recipes.h>
-
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -73,19 +69,9 @@ WITH_CLIENT(test_what_cannot_be_announced)
 
 /* ---- several threads ---- */
 
-struct speaker {
-    pthread_t thread;
-    redlock_sync_lease *lease;
-    char value[16];
-    redlock_code code;
-};
-
-static void *speak(void *data)
+static redlock_code speak(struct call *call)
 {
-    struct speaker *speaker = data;
-    speaker->code =
-        redlock_sync_lease_announce(speaker->lease, speaker->value, strlen(speaker->value), NULL);
-    return NULL;
+    return redlock_sync_lease_announce(call->lease, call->data, strlen(call->data), NULL);
 }
 
 /* Each thread learns that its value is announced, or that another replaced it; the last one stays.
@@ -93,20 +79,21 @@ static void *speak(void *data)
 WITH_CLIENT(test_threads_announce_at_once)
 {
     enum { SPEAKERS = 8 };
-    struct speaker speakers[SPEAKERS];
+    struct call speakers[SPEAKERS];
+    char values[SPEAKERS][16];
     redlock_sync_lease *lease = lead("name");
     redlock_leader leader = {.size = sizeof leader};
     char value[16];
     unsigned said = 0;
     for (unsigned i = 0; i < SPEAKERS; i++) {
-        speakers[i].lease = lease;
-        snprintf(speakers[i].value, sizeof speakers[i].value, "value %u", i);
-        assert_int_equal(pthread_create(&speakers[i].thread, NULL, speak, &speakers[i]), 0);
+        snprintf(values[i], sizeof values[i], "value %u", i);
+        speakers[i] = (struct call){.act = speak, .lease = lease, .data = values[i]};
+        call_begin(&speakers[i]);
     }
     for (unsigned i = 0; i < SPEAKERS; i++) {
-        pthread_join(speakers[i].thread, NULL);
-        assert_true(speakers[i].code == REDLOCK_OK || speakers[i].code == REDLOCK_E_CANCELLED);
-        said += speakers[i].code == REDLOCK_OK;
+        redlock_code code = call_end(&speakers[i]);
+        assert_true(code == REDLOCK_OK || code == REDLOCK_E_CANCELLED);
+        said += code == REDLOCK_OK;
     }
     assert_true(said >= 1);
     assert_code(look(&leader, value, sizeof value), REDLOCK_OK);

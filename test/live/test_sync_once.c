@@ -1,10 +1,6 @@
 /*
  * Work that is done once per key, for threads that wait.
  */
-#include <pthread.h>
-
-#include <redlock/recipes.h>
-
 #include "fixture.h"
 #include "sync_user.h"
 
@@ -56,74 +52,49 @@ WITH_CLIENT(what_is_refused)
     redlock_sync_lease_free(lease);
 }
 
-struct worker {
-    pthread_t thread;
-    unsigned *works; /* under the lock alone */
-    redlock_code code;
-};
+static unsigned works; /* under the lock alone */
 
-static void *work_once(void *data)
+static redlock_code work_once(struct call *call)
 {
-    struct worker *worker = data;
-    redlock_sync_lease *lease;
     redlock_latch_result record = {.size = sizeof record};
     redlock_once_options options = key("many");
     redlock_lease_options held = terms(TTL, REDLOCK_FOREVER);
-    worker->code = redlock_sync_acquire(client, &lease, "name", &held, NULL);
-    if (worker->code)
-        return NULL;
-    worker->code = redlock_sync_once_look(lease, &options, &record, NULL);
-    if (!worker->code && !record.open) {
-        ++*worker->works;
+    redlock_code code = redlock_sync_acquire(client, &call->lease, "name", &held, NULL);
+    if (code)
+        return code;
+    code = redlock_sync_once_look(call->lease, &options, &record, NULL);
+    if (!code && !record.open) {
+        works++;
         options.note = "worker";
-        worker->code = redlock_sync_once_record(lease, &options, NULL, NULL);
+        code = redlock_sync_once_record(call->lease, &options, NULL, NULL);
     }
-    redlock_sync_lease_free(lease);
-    return NULL;
+    redlock_sync_lease_free(call->lease);
+    return code;
 }
 
 WITH_CLIENT(one_of_many_threads_works)
 {
-    struct worker workers[MANY] = {{0}};
-    unsigned works = 0;
-    for (unsigned i = 0; i < MANY; i++) {
-        workers[i].works = &works;
-        assert_int_equal(pthread_create(&workers[i].thread, NULL, work_once, &workers[i]), 0);
-    }
-    for (unsigned i = 0; i < MANY; i++) {
-        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
-        assert_code(workers[i].code, REDLOCK_OK);
-    }
+    struct call workers[MANY];
+    calls_begin(workers, MANY, &(struct call){.act = work_once});
+    calls_end(workers, MANY);
     assert_int_equal(works, 1);
-}
-
-struct closer {
-    pthread_t thread;
-    redlock_sync *client;
-};
-
-static void *close_it(void *data)
-{
-    struct closer *closer = data;
-    redlock_sync_close(closer->client, 0);
-    return NULL;
 }
 
 /* A look that is under way may end first. */
 CASE(a_close_ends_the_call)
 {
     redlock_sync *brief = open_on(&cluster);
-    struct closer closer = {.client = brief};
+    struct call closes = {.act = close_it, .client = brief};
     redlock_once_options options = key("closed");
     redlock_lease_options held = terms(TTL, 0);
     redlock_sync_lease *lease = take(brief, "closed", &held);
-    assert_int_equal(pthread_create(&closer.thread, NULL, close_it, &closer), 0);
+    call_begin(&closes);
     redlock_code code;
     do
         code = redlock_sync_once_look(lease, &options, NULL, NULL);
     while (code == REDLOCK_OK);
     assert_true(code == REDLOCK_E_CLOSED || code == REDLOCK_E_STATE);
-    assert_int_equal(pthread_join(closer.thread, NULL), 0);
+    call_end(&closes);
     redlock_sync_lease_free(lease);
     redlock_sync_free(brief);
 }

@@ -83,8 +83,7 @@ static unsigned count_of(redlock_sync *client, const char *name)
 
 static void close_other(redlock_sync *client)
 {
-    assert_int_equal(redlock_sync_close(client, 10000), 0);
-    redlock_sync_free(client);
+    assert_int_equal(close_and_free(client), 0);
 }
 
 /* ---- A call in a thread of its own ---- */

@@ -4,7 +4,6 @@
  * rule: D5, D6, D7, D8, D9, D10, D11
  */
 #include <dirent.h>
-#include <redlock/recipes.h>
 
 #include "fixture.h"
 #include "sync_user.h"
@@ -162,12 +161,6 @@ CASE(a_lost_lease_stays_until_it_is_freed)
 
 /* ---- What is waited for ---- */
 
-static redlock_code take_it(struct call *call)
-{
-    redlock_lease_options options = terms(10000, 20000);
-    return redlock_sync_acquire(call->client, &call->lease, call->name, &options, &call->result);
-}
-
 /* Somebody waits on a quorum of the first list. */
 static bool is_enqueued(void)
 {
@@ -184,7 +177,7 @@ CASE(a_thread_that_waits_waits_on_the_new_masters)
 {
     redlock_sync *client = open_with(0, 5), *holder = open_with(0, 5);
     redlock_sync_lease *held = take(holder, "name", NULL);
-    struct call waiter = {.act = take_it, .client = client, .name = "name"};
+    struct call waiter = {.act = take_it, .client = client, .name = "name", .timeout_ms = 20000};
     cluster_tell(&cluster, 5, "SET name another"); /* else it may give back what it gets there */
     call_begin(&waiter);
     AWAIT(is_enqueued());
@@ -196,22 +189,15 @@ CASE(a_thread_that_waits_waits_on_the_new_masters)
     assert_int_equal(waiter.result.masters, 6);
     cluster_tell(&cluster, 5, "DEL name");
     give_back(waiter.lease);
-    redlock_sync_close(holder, PATIENCE_MS);
-    redlock_sync_free(holder);
+    close_and_free(holder);
     end(client);
-}
-
-static redlock_code take_briefly(struct call *call)
-{
-    redlock_lease_options options = terms(10000, 6000);
-    return redlock_sync_acquire(call->client, &call->lease, call->name, &options, &call->result);
 }
 
 CASE(it_waits_for_the_rest_of_its_time)
 {
     redlock_sync *client = open_with(0, 5), *holder = open_with(0, 5);
     redlock_sync_lease *held = take(holder, "name", NULL);
-    struct call waiter = {.act = take_briefly, .client = client, .name = "name"};
+    struct call waiter = {.act = take_it, .client = client, .name = "name", .timeout_ms = 6000};
     int64_t begun = now_us();
     call_begin(&waiter);
     AWAIT(is_enqueued());
@@ -222,8 +208,7 @@ CASE(it_waits_for_the_rest_of_its_time)
     assert_code(call_end(&waiter), REDLOCK_E_HELD);
     assert_in_range(now_us() - begun, 5900 * MS_US, 9500 * MS_US);
     give_back(held);
-    redlock_sync_close(holder, PATIENCE_MS);
-    redlock_sync_free(holder);
+    close_and_free(holder);
     end(client);
 }
 
@@ -239,24 +224,12 @@ static redlock_code cancel_all(struct call *call)
     return count == 1 ? REDLOCK_OK : REDLOCK_E_STATE;
 }
 
-/* The thread waits for the background thread: its call is in the mail. */
-static bool is_asleep(const struct call *call)
-{
-    char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&call->id));
-    FILE *stat = fopen(path, "re");
-    bool is_read = stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1;
-    if (stat)
-        fclose(stat);
-    return is_read && state == 'S';
-}
-
 /* The waiter is cancelled twice in one turn, for the new list and for good. */
 CASE(a_cancel_ends_it)
 {
     redlock_sync *client = open_with(0, 5), *holder = open_with(0, 5);
     redlock_sync_lease *held = take(holder, "name", NULL);
-    struct call waiter = {.act = take_it, .client = client, .name = "name"};
+    struct call waiter = {.act = take_it, .client = client, .name = "name", .timeout_ms = 20000};
     struct call relists = {.act = relist_it, .client = client};
     struct call cancels = {.act = cancel_all, .client = client};
     struct pause pause;
@@ -264,16 +237,15 @@ CASE(a_cancel_ends_it)
     AWAIT(is_enqueued());
     pause_begin(&pause, client);
     call_begin(&relists);
-    AWAIT(is_asleep(&relists));
+    AWAIT(call_is_asleep(&relists));
     call_begin(&cancels);
-    AWAIT(is_asleep(&cancels));
+    AWAIT(call_is_asleep(&cancels));
     pause_end(&pause);
     call_end(&relists);
     assert_code(call_end(&cancels), REDLOCK_OK);
     assert_code(call_end(&waiter), REDLOCK_E_CANCELLED);
     give_back(held);
-    redlock_sync_close(holder, PATIENCE_MS);
-    redlock_sync_free(holder);
+    close_and_free(holder);
     end(client);
 }
 
@@ -377,31 +349,20 @@ CASE(threads_go_on_while_lists_change)
     struct call workers[6];
     redlock_sync *client = open_with(0, 5);
     is_over = false;
-    for (unsigned i = 0; i < 6; i++) {
-        workers[i] = (struct call){.act = work, .client = client, .name = "work"};
-        call_begin(&workers[i]);
-    }
+    calls_begin(workers, 6, &(struct call){.act = work, .client = client, .name = "work"});
     for (unsigned i = 0; i < 10; i++) {
         unsigned before = turns;
         relist(client, 0, 6 - i % 2, PATIENCE_MS);
         AWAIT(turns > before);
     }
     is_over = true;
-    for (unsigned i = 0; i < 6; i++)
-        assert_code(call_end(&workers[i]), REDLOCK_OK);
+    calls_end(workers, 6);
     cases_ended++;
-    assert_int_equal(redlock_sync_close(client, PATIENCE_MS), 0);
-    redlock_sync_free(client);
+    assert_int_equal(close_and_free(client), 0);
     AWAIT(cluster_keys(&cluster) == 0); /* a master that left has what moved away, for a ttl */
 }
 
 /* ---- Beside a close ---- */
-
-static redlock_code close_it(struct call *call)
-{
-    redlock_sync_close(call->client, PATIENCE_MS);
-    return REDLOCK_OK;
-}
 
 CASE(a_relist_behind_a_close_is_refused)
 {
@@ -411,9 +372,9 @@ CASE(a_relist_behind_a_close_is_refused)
     struct pause pause;
     pause_begin(&pause, client);
     call_begin(&closes);
-    AWAIT(is_asleep(&closes));
+    AWAIT(call_is_asleep(&closes));
     call_begin(&relists);
-    AWAIT(is_asleep(&relists));
+    AWAIT(call_is_asleep(&relists));
     pause_end(&pause);
     AWAIT(atomic_load(&closes.done));
     call_end(&closes);
@@ -558,11 +519,6 @@ CASE(calls_about_a_lease_that_moves_wait)
     end(client);
 }
 
-static redlock_code extend_it(struct call *call)
-{
-    return redlock_sync_lease_extend(call->lease, 0, &call->result);
-}
-
 /* The masters of the former list alone would have answered by then. */
 static bool has_waited(struct call *extends)
 {
@@ -589,8 +545,7 @@ CASE(a_release_ends_a_call_that_waits_for_a_move)
     AWAIT(atomic_load(&extends.done));
     assert_code(call_end(&extends), REDLOCK_E_CANCELLED);
     redlock_sync_lease_free(lease);
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
+    close_and_free(client);
     cases_ended++;
     AWAIT(cluster_keys(&cluster) == 0); /* a move in vain leaves what it took to its ttl */
 }
@@ -617,8 +572,7 @@ CASE(former_clients_leave_no_descriptor)
         assert_code(relist(client, 0, 6 - i % 2, PATIENCE_MS), REDLOCK_OK);
     AWAIT(open_files() <= before);
     give_back(lease);
-    assert_int_equal(redlock_sync_close(client, PATIENCE_MS), 0);
-    redlock_sync_free(client);
+    assert_int_equal(close_and_free(client), 0);
     cases_ended++;
     AWAIT(cluster_keys(&cluster) == 0); /* a master that left has what moved away, for a ttl */
 }
@@ -628,27 +582,8 @@ CASE(former_clients_leave_no_descriptor)
 static void close_both(redlock_sync *client, redlock_sync *other)
 {
     cases_ended++;
-    redlock_sync_close(other, PATIENCE_MS);
-    redlock_sync_free(other);
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
-}
-
-static atomic_llong timeout_ms; /* of the calls below */
-
-struct party {
-    struct call call;
-    redlock_barrier_result passage;
-};
-
-static redlock_code arrive(struct call *call)
-{
-    struct party *party = (struct party *)(void *)call;
-    redlock_barrier_options options = {.size = sizeof options, .parties = 2};
-    options.timeout_ms = timeout_ms;
-    party->passage = (redlock_barrier_result){.size = sizeof party->passage};
-    return redlock_sync_barrier_arrive(call->client, call->name, &options, &party->passage,
-                                       &call->result);
+    close_and_free(other);
+    close_and_free(client);
 }
 
 static bool counts(const char *key, long long count)
@@ -659,33 +594,17 @@ static bool counts(const char *key, long long count)
 CASE(a_party_goes_over)
 {
     redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
-    struct party first = {.call = {.act = arrive, .client = client, .name = "goes"}};
-    struct party last = {.call = {.act = arrive, .client = other, .name = "goes"}};
-    timeout_ms = 0;
-    call_begin(&first.call);
+    struct call first = {.act = arrive, .client = client, .name = "goes"};
+    struct call last = {.act = arrive, .client = other, .name = "goes"};
+    call_begin(&first);
     AWAIT(counts("barrier:0:goes", 1));
     assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
-    assert_false(atomic_load(&first.call.done));
-    call_begin(&last.call);
-    assert_code(call_end(&last.call), REDLOCK_OK);
-    assert_code(call_end(&first.call), REDLOCK_OK);
+    assert_false(atomic_load(&first.done));
+    call_begin(&last);
+    assert_code(call_end(&last), REDLOCK_OK);
+    assert_code(call_end(&first), REDLOCK_OK);
     assert_int_equal(first.passage.masters, 6);
     close_both(client, other);
-}
-
-struct latching {
-    struct call call;
-    redlock_latch_result tally;
-};
-
-static redlock_code await_latch(struct call *call)
-{
-    struct latching *latching = (struct latching *)(void *)call;
-    redlock_latch_options options = {.size = sizeof options};
-    options.timeout_ms = timeout_ms;
-    latching->tally = (redlock_latch_result){.size = sizeof latching->tally};
-    return redlock_sync_latch_await(call->client, call->name, &options, &latching->tally,
-                                    &call->result);
 }
 
 /* A count brings it to the masters that lack it. */
@@ -706,46 +625,31 @@ static void make_latch(redlock_sync *client, const char *name)
 CASE(an_await_goes_over)
 {
     redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
-    struct latching waits = {.call = {.act = await_latch, .client = client, .name = "latch"}};
-    timeout_ms = 0;
+    struct call waits = {.act = await_latch, .client = client, .name = "latch"};
     make_latch(client, "latch");
     uint64_t before = stats_now(client).requests;
-    call_begin(&waits.call);
+    call_begin(&waits);
     AWAIT(stats_now(client).requests > before);
     assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
-    assert_false(atomic_load(&waits.call.done));
+    assert_false(atomic_load(&waits.done));
     assert_code(redlock_sync_latch_arrive(other, "latch", NULL, NULL, NULL), REDLOCK_OK);
-    assert_code(call_end(&waits.call), REDLOCK_OK);
+    assert_code(call_end(&waits), REDLOCK_OK);
     assert_int_equal(waits.tally.masters, 6);
     close_both(client, other);
-}
-
-struct watch {
-    struct call call;
-    redlock_leader leader;
-};
-
-static redlock_code await_leader(struct call *call)
-{
-    struct watch *watch = (struct watch *)(void *)call;
-    watch->leader = (redlock_leader){.size = sizeof watch->leader};
-    return redlock_sync_leader_next(call->client, call->name, 0, timeout_ms, &watch->leader, NULL,
-                                    0, &call->result);
 }
 
 CASE(an_observer_goes_over)
 {
     redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
-    struct watch waits = {.call = {.act = await_leader, .client = client, .name = "led"}};
+    struct call waits = {.act = await_leader, .client = client, .name = "led"};
     redlock_campaign_options options = {.size = sizeof options, .value = "me", .length = 2};
     redlock_sync_lease *leader;
-    timeout_ms = 0;
-    call_begin(&waits.call);
-    AWAIT(is_asleep(&waits.call));
+    call_begin(&waits);
+    AWAIT(call_is_asleep(&waits));
     assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
-    assert_false(atomic_load(&waits.call.done));
+    assert_false(atomic_load(&waits.done));
     assert_code(redlock_sync_campaign(other, &leader, "led", &options, NULL), REDLOCK_OK);
-    assert_code(call_end(&waits.call), REDLOCK_OK);
+    assert_code(call_end(&waits), REDLOCK_OK);
     assert_int_equal(waits.leader.masters, 6);
     assert_true(waits.leader.term == redlock_sync_lease_fence(leader));
     give_back(leader);
@@ -784,22 +688,22 @@ CASE(a_wait_for_wishes_goes_over)
 CASE(they_wait_for_the_rest_of_their_time)
 {
     redlock_sync *client = open_with(0, 5), *other = open_with(0, 6);
-    struct party party = {.call = {.act = arrive, .client = client, .name = "alone"}};
-    struct latching latching = {.call = {.act = await_latch, .client = client, .name = "shut"}};
-    struct watch watch = {.call = {.act = await_leader, .client = client, .name = "nobody"}};
+    struct call waits[] = {
+        {.act = arrive, .client = client, .name = "alone", .timeout_ms = 5000},
+        {.act = await_latch, .client = client, .name = "shut", .timeout_ms = 5000},
+        {.act = await_leader, .client = client, .name = "nobody", .timeout_ms = 5000}};
+    static const redlock_code codes[] = {REDLOCK_E_NOT_PASSED, REDLOCK_E_NOT_OPEN,
+                                         REDLOCK_E_UNAVAILABLE};
     make_latch(client, "shut");
     int64_t begun = now_us();
-    timeout_ms = 5000;
-    call_begin(&party.call);
-    call_begin(&latching.call);
-    call_begin(&watch.call);
+    for (unsigned i = 0; i < 3; i++)
+        call_begin(&waits[i]);
     while (now_us() - begun < 3000 * MS_US) {
         assert_code(relist(client, 0, 6, PATIENCE_MS), REDLOCK_OK);
         assert_code(relist(client, 0, 5, PATIENCE_MS), REDLOCK_OK);
     }
-    assert_code(call_end(&watch.call), REDLOCK_E_UNAVAILABLE);
-    assert_code(call_end(&latching.call), REDLOCK_E_NOT_OPEN);
-    assert_code(call_end(&party.call), REDLOCK_E_NOT_PASSED);
+    for (unsigned i = 0; i < 3; i++)
+        assert_code(call_end(&waits[i]), codes[i]);
     assert_in_range(now_us() - begun, 4900 * MS_US, 9000 * MS_US);
     assert_code(relist(client, 0, 5, PATIENCE_MS), REDLOCK_OK);
     close_both(client, other);
@@ -843,8 +747,7 @@ CASE(what_functions_have_goes_over)
     AWAIT(inner.moved == 1 && cluster_holders(&cluster, "inner", NULL) == 6);
     assert_code(redlock_sync_run(client, free_inner, &inner), REDLOCK_OK);
     AWAIT(cluster_holders(&cluster, "inner", NULL) == 0);
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
+    close_and_free(client);
     cases_ended++;
 }
 
@@ -892,23 +795,20 @@ CASE(a_leader_keeps_its_term)
     redlock_leader nobody = {.size = sizeof nobody};
     AWAIT(redlock_sync_leader_get(beside, "name", &nobody, NULL, 0, NULL) == REDLOCK_OK &&
           !nobody.term);
-    redlock_sync_close(client, PATIENCE_MS);
-    redlock_sync_free(client);
-    redlock_sync_close(beside, PATIENCE_MS);
-    redlock_sync_free(beside);
+    close_and_free(client);
+    close_and_free(beside);
     cases_ended++;
 }
 
 CASE(a_close_ends_what_waits_on_former_masters)
 {
     redlock_sync *client = open_with(0, 5);
-    struct watch waits = {.call = {.act = await_leader, .client = client, .name = "name"}};
-    timeout_ms = 0;
-    call_begin(&waits.call);
-    AWAIT(is_asleep(&waits.call));
+    struct call waits = {.act = await_leader, .client = client, .name = "name"};
+    call_begin(&waits);
+    AWAIT(call_is_asleep(&waits));
     assert_code(relist(client, 0, 6, 0), REDLOCK_E_UNAVAILABLE);
     redlock_sync_close(client, PATIENCE_MS);
-    assert_code(call_end(&waits.call), REDLOCK_E_CLOSED);
+    assert_code(call_end(&waits), REDLOCK_E_CLOSED);
     redlock_sync_free(client);
     cases_ended++;
 }

@@ -31,8 +31,7 @@ static int hold(void **state)
 static int end_hold(void **state)
 {
     redlock_sync_lease_free(held);
-    assert_int_equal(redlock_sync_close(asks, 5000), 0);
-    redlock_sync_free(asks);
+    assert_int_equal(close_and_free(asks), 0);
     return client_close(state);
 }
 

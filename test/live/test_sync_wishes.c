@@ -1,20 +1,17 @@
 /*
  * Asking the holder of a name, for threads that wait.
  */
-#include <redlock/recipes.h>
-
 #include "fixture.h"
 #include "sync_user.h"
 
 #define MASTERS 5
 
-CASE(test_asking_a_holder)
+WITH_CLIENT(test_asking_a_holder)
 {
     redlock_asked asked = {.size = sizeof asked};
     redlock_sync_result result = {.size = sizeof result};
     redlock_ask_options options = {.size = sizeof options, .text = "please"};
     redlock_lease_options long_ttl = terms(20000, 0);
-    redlock_sync *client = open_on(&cluster);
     assert_code(redlock_sync_ask(client, "name", NULL, &asked, &result), REDLOCK_E_GONE);
     assert_string_equal(result.text, redlock_code_text(REDLOCK_E_GONE));
     redlock_sync_lease *lease = take(client, "name", &long_ttl);
@@ -26,24 +23,19 @@ CASE(test_asking_a_holder)
     assert_string_equal(asked.holder, redlock_sync_lease_token(lease));
     assert_code(redlock_sync_ask(client, "name", NULL, NULL, NULL), REDLOCK_OK);
     give_back(lease);
-    redlock_sync_close(client, 5000);
-    redlock_sync_free(client);
 }
 
-CASE(test_what_is_refused)
+WITH_CLIENT(test_what_is_refused)
 {
     redlock_asked asked = {.size = 1, .waiting = 7};
     redlock_sync_result result = {.size = sizeof result};
     redlock_ask_options options = {.size = sizeof options, .text = "a\nb"};
-    redlock_sync *client = open_on(&cluster);
     assert_code(redlock_sync_ask(client, "name", NULL, &asked, &result), REDLOCK_E_ARGUMENT);
     assert_says(result.text, "redlock_asked.size is 1");
     assert_int_equal(asked.waiting, 7);
     assert_code(redlock_sync_ask(client, "name", &options, NULL, &result), REDLOCK_E_ARGUMENT);
     assert_says(result.text, "control characters");
     assert_code(redlock_sync_ask(client, "", NULL, NULL, NULL), REDLOCK_E_NAME);
-    redlock_sync_close(client, 5000);
-    redlock_sync_free(client);
 }
 
 PROGRAM(.masters = MASTERS)
