@@ -30,13 +30,19 @@ class Lists(ClusterCase):
         more.setdefault("REDLOCK_PREFIX", self.prefix)
         return self.env(REDLOCK_NODES=",".join(uris), REDLOCK_NODES_FILE="", **more)
 
+    def spawn_told(self, told, *arguments, env):
+        """A command with a stdin, which said(told) reads."""
+        with open(self.tmp / told, "wb") as to:
+            return self.spawn(*arguments, env=env, stdin=subprocess.PIPE, stderr=to)
+
+    def said(self, told="held"):
+        return (self.tmp / told).read_text()
+
     def hold(self, env, name="held", masters=6, options=()):
         """A client that holds a lease; each of its masters has its list."""
         known = self.known()
-        to = open(self.tmp / name, "wb")
-        self.addCleanup(to.close)
-        holder = self.spawn("run", "--label", f"label-of-{name}", *options, name, "--", "cat", env=env,
-                            stdin=subprocess.PIPE, stderr=to)
+        holder = self.spawn_told(name, "run", "--label", f"label-of-{name}", *options, name, "--", "cat",
+                                 env=env)
         until(lambda: sum(self.known()) >= sum(known) + masters, f"its list is known, for {name}")
         key = self.prefix + name
         until(lambda: sum(map(bool, self.cluster.values(key))) > masters // 2, f"{name} is held")

@@ -21,6 +21,38 @@ class Lead(Lists):
     def names(self, *masters):
         return ",".join(self.shown(*masters))
 
+    def write(self, path, *masters):
+        """As a tool that deploys settings does."""
+        new = path.with_suffix(".new")
+        new.write_text(self.uris(*masters).replace(",", "\n") + "\n")
+        new.rename(path)
+
+    def from_file(self, *masters):
+        path = self.tmp / "list"
+        self.write(path, *masters)
+        return path, self.env(REDLOCK_NODES="", REDLOCK_NODES_FILE=str(path), REDLOCK_PREFIX=self.prefix)
+
+    def values(self, name):
+        return self.cluster.values(self.prefix + name)
+
+    def is_held_on(self, *masters, name="held"):
+        def held():
+            values = self.values(name)
+            return all(values[master - 1] == self.token for master in masters)
+        until(held, f"the lock is held on {masters}")
+
+    def begin_on(self, *masters, env, **more):
+        holder = self.hold(env, masters=len(masters), **more)
+        self.token = max(self.values("held"))
+        self.is_held_on(*masters)
+        return holder
+
+    def hears_now(self):
+        """All clients connect again, and hear from two masters whether their list is over. That is enough.
+        The end of one more connection could cut off what a client takes back."""
+        for master in 2, 3:
+            self.cluster.cli(master, "CLIENT", "KILL", "TYPE", "normal")
+
     def lend_login(self):
         """A master that a client's list lacks gets the login of the first one."""
         password = self.cluster.uris[0].split("//:")[1].split("@")[0]

@@ -6,7 +6,6 @@ A login that was sent under TLS alone is never sent in the clear, unless the cli
 import subprocess
 import tempfile
 import unittest
-from pathlib import Path
 
 from harness import DEADLINE, ROOT, until
 from server import Server, free_port
@@ -73,38 +72,13 @@ class ToTls(Lead):
         super().setUp()
         self.redlock("nodes", "--adopt", env=self.of(1, 2, 3, 4), status=0)
 
-    def of(self, *masters, **more):
+    def env(self, **more):
         more.setdefault("REDLOCK_TLS_CA", self.cluster.ca)
-        return super().of(*masters, **more)
+        return super().env(**more)
 
-    def said(self, name="held"):
-        return (self.tmp / name).read_text()
-
-    def hears_now(self):
-        """From two masters, which is enough. One more could cut off what a client takes back."""
-        for master in 2, 3:
-            self.cluster.cli(master, "CLIENT", "KILL", "TYPE", "normal")
-
-    def is_held(self, *servers):
-        key = f"{self.prefix}held"
-        until(lambda: all(self.cluster.values(key)[server - 1] == self.token for server in servers),
-              f"it is held on {servers}")
-
-    def begin_on(self, *masters, env, servers=(1, 2, 3), **more):
-        holder = self.hold(env, masters=len(masters), **more)
-        self.token = max(self.cluster.values(f"{self.prefix}held"))
-        self.is_held(*servers)
-        return holder
-
-    def from_file(self, *masters):
-        path = self.tmp / "list"
-        path.write_text(self.uris(*masters))
-        return path, {**self.of(1), "REDLOCK_NODES": "", "REDLOCK_NODES_FILE": str(path)}
-
-    def write(self, path, *masters):
-        new = path.with_suffix(".new")
-        new.write_text(self.uris(*masters))
-        new.rename(path)
+    def is_held_on(self, *masters, **more):
+        """By whichever port."""
+        super().is_held_on(*((master - 1) % self.masters + 1 for master in masters), **more)
 
     def told(self, *masters):
         return ",".join("rediss://" * (master > 4) + self.shown(master)[0] for master in masters)
@@ -123,11 +97,11 @@ class ToTls(Lead):
         self.assertNotIn("you may stop", self.finish(process, 0).out)
         self.assertIn(f"in its place: {self.told(5, 6, 7)}",
                       self.lock_once(self.of(1, 2, 3), status=DIFFERS).err)
-        self.is_held(1, 2, 3)
+        self.is_held_on(1, 2, 3)
         self.redlock("lock", "held", env=self.of(5, 6, 7), status=75)
         self.let_end(holder, status=0)
         self.assertIn(LED + self.names(5, 6, 7), self.said())
-        self.assertEqual(self.cluster.values(f"{self.prefix}held"), [""] * 4)
+        self.assertEqual(self.values("held"), [""] * 4)
 
     def test_file(self):
         """It moves there and back, as its own file says so."""
@@ -136,14 +110,14 @@ class ToTls(Lead):
         for times, masters in enumerate([(5, 6, 7), (1, 2, 3), (5, 6, 7, 8)], 1):
             self.write(path, *masters)
             until(lambda: self.said().count("goes on with another list") == times, f"it goes to {masters}")
-        self.is_held(1, 2, 3, 4)
+        self.is_held_on(1, 2, 3, 4)
         self.let_end(holder, status=0)
         self.assertNotIn("lost", self.said())
 
     def test_server_of_the_same_host(self):
         """Ports of one host that are not of one server: the lists do not meet."""
         path, env = self.from_file(1, 2)
-        holder = self.begin_on(1, 2, env=env, servers=(1, 2))
+        holder = self.begin_on(1, 2, env=env)
         self.write(path, 7, 8)
         until(lambda: "quorums of the masters of both clients need not meet" in self.said(), "it is said")
         self.write(path, 5, 6)
@@ -160,7 +134,7 @@ class ToTls(Lead):
             lines.next(f"over on {step} of {step} masters, (and )?no client")
         lines.next(f"^you may stop {self.names(3)}$")
         self.finish(process, 0)
-        self.is_held(1, 2, 4)
+        self.is_held_on(1, 2, 4)
         self.let_end(holder, status=0)
         self.assertIn(LED + self.names(1, 2, 3, 8), self.said())
 

@@ -28,41 +28,6 @@ class Followed(Lead):
         super().setUp()
         self.lend_login()
 
-    def write(self, path, *masters):
-        """As a tool that deploys settings does."""
-        new = path.with_suffix(".new")
-        new.write_text(self.uris(*masters).replace(",", "\n") + "\n")
-        new.rename(path)
-
-    def from_file(self, *masters):
-        path = self.tmp / "list"
-        self.write(path, *masters)
-        return path, self.env(REDLOCK_NODES="", REDLOCK_NODES_FILE=str(path), REDLOCK_PREFIX=self.prefix)
-
-    def values(self, name):
-        return self.cluster.values(self.prefix + name)
-
-    def is_held_on(self, *masters, name="held"):
-        def held():
-            values = self.values(name)
-            return all(values[master - 1] == self.token for master in masters)
-        until(held, f"the lock is held on {masters}")
-
-    def begin_on(self, *masters, env, **more):
-        holder = self.hold(env, masters=len(masters), **more)
-        self.token = max(self.values("held"))
-        self.is_held_on(*masters)
-        return holder
-
-    def hears_now(self):
-        """All clients connect again, and hear from two masters whether their list is over. That is enough.
-        The end of one more connection could cut off what a client takes back."""
-        for master in 2, 3:
-            self.cluster.cli(master, "CLIENT", "KILL", "TYPE", "normal")
-
-    def said(self, name="held"):
-        return (self.tmp / name).read_text()
-
     def test_file(self):
         path, env = self.from_file(1, 2, 3)
         holder = self.begin_on(1, 2, 3, env=env)
@@ -245,10 +210,7 @@ class Followed(Lead):
         self.assertNotIn("lost", self.said())
 
     def begin_to_lead(self, *masters, env):
-        to = open(self.tmp / "held", "wb")
-        self.addCleanup(to.close)
-        leader = self.spawn("elect", "--value", "blue", "held", "--", "cat", env=env, stdin=subprocess.PIPE,
-                            stderr=to)
+        leader = self.spawn_told("held", "elect", "--value", "blue", "held", "--", "cat", env=env)
         until(lambda: all(self.values("held")[master - 1] for master in masters), "it leads")
         self.token = max(self.values("held"))
         until(lambda: self.leader(*masters), "it announces")
@@ -276,11 +238,7 @@ class Followed(Lead):
 
     def test_leader_of_a_list_that_is_over(self):
         leader, term = self.begin_to_lead(1, 2, 3, env=self.of(1, 2, 3))
-        change, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
-        lines.next("over on 3 of 3 masters, but 1 client says it")
-        self.hears_now()
-        lines.next("masters, (and )?no client")
-        self.finish(change, 0)
+        self.end_list()
         self.is_held_on(1, 2, 3, 4)
         until(lambda: self.leader(1, 2, 3, 4) == term, "the next masters tell of the same term")
         self.let_end(leader, status=0)
@@ -290,19 +248,13 @@ class Followed(Lead):
         """It stands in line on the next masters, for the rest of its time."""
         holder = self.begin_on(1, 2, 3, 4, env=self.of(1, 2, 3, 4))
         waiter = self.spawn("run", "--wait", "forever", "held", "--", "true", env=self.of(1, 2, 3))
-        change, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
-        lines.next("over on 3 of 3 masters, but 1 client says it")
-        self.hears_now()
-        lines.next("masters, (and )?no client")
-        self.finish(change, 0)
+        self.end_list()
         self.let_end(holder, status=0)
         self.assertIn(LED + self.names(1, 2, 3, 4), self.finish(waiter, 0).err)
 
     def waits(self, env, *options):
-        to = open(self.tmp / "waits", "wb")
-        self.addCleanup(to.close)
-        return self.spawn("run", "--wait", "forever", *options, "held", "--", "sh", "-c", "echo in; cat",
-                          env=env, stdin=subprocess.PIPE, stderr=to)
+        return self.spawn_told("waits", "run", "--wait", "forever", *options, "held", "--", "sh", "-c",
+                               "echo in; cat", env=env)
 
     def are_in_line(self, count, *masters):
         key = f"redlock:queue:{self.prefix}held"
@@ -382,10 +334,8 @@ class Followed(Lead):
         which holder it waits for."""
         env = self.of(1, 2, 3, 4)
         holder = self.begin_on(1, 2, 3, 4, env=env)
-        said = open(self.tmp / "heeds", "wb")
-        self.addCleanup(said.close)
-        heeds = self.spawn("run", "--wait", "forever", "--on-wanted", "true", "held", "--", "cat", env=env,
-                           stdin=subprocess.PIPE, stderr=said)
+        heeds = self.spawn_told("heeds", "run", "--wait", "forever", "--on-wanted", "true", "held", "--",
+                                "cat", env=env)
         self.are_in_line(1, 1, 2, 3, 4)
         waits = self.begin_to_wait(command, "--verbose", "--wait", "forever", "--ask", "please", "held",
                                    *more)
@@ -444,9 +394,7 @@ class Followed(Lead):
         path, env = self.from_file(1, 2, 3)
         holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3))
         begun = time.monotonic()
-        to = open(self.tmp / "waits", "wb")
-        self.addCleanup(to.close)
-        waiter = self.spawn("run", "--wait", "5s", "held", "--", "true", env=env, stderr=to)
+        waiter = self.spawn_told("waits", "run", "--wait", "5s", "held", "--", "true", env=env)
         self.are_in_line(1, 1, 2, 3)
         self.write(path, 1, 2, 3, 4)
         until(lambda: "goes on with another list of masters: " in self.said("waits"), "it goes over")
@@ -511,10 +459,7 @@ class Followed(Lead):
 
     def test_permit(self):
         path, env = self.from_file(1, 2, 3)
-        said = open(self.tmp / "held", "wb")
-        self.addCleanup(said.close)
-        holder = self.spawn("run", "--permits", "2", "held", "--", "cat", env=env, stdin=subprocess.PIPE,
-                            stderr=said)
+        holder = self.spawn_told("held", "run", "--permits", "2", "held", "--", "cat", env=env)
         slots = [f"redlock:permit:{slot}:{self.prefix}held" for slot in range(2)]
         until(lambda: any(sum(map(bool, self.cluster.values(slot))) == 3 for slot in slots), "a slot is held")
         self.write(path, 1, 2, 3, 4)
@@ -528,9 +473,7 @@ class Followed(Lead):
     def begin_to_wait(self, *command):
         """It has said its list to all three masters."""
         known = self.known()
-        to = open(self.tmp / "waits", "wb")
-        self.addCleanup(to.close)
-        waits = self.spawn(*command, env=self.of(1, 2, 3), stdin=subprocess.PIPE, stderr=to)
+        waits = self.spawn_told("waits", *command, env=self.of(1, 2, 3))
         until(lambda: all(now > was for now, was in zip(self.known()[:3], known)), "its list is known")
         return waits
 
