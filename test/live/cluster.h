@@ -65,6 +65,8 @@ pid_t cluster_begin(const struct cluster *cluster, const char *command);
 
 /* A connection of the caller's own to one master, logged in; free it. */
 redisContext *cluster_connect(const struct cluster *cluster, unsigned master);
+/* Likewise; the master shows it each command that its scripts call, in order. */
+redisContext *cluster_monitor(const struct cluster *cluster, unsigned master);
 /* A command to one master from a client that knows nothing of locks; NULL if the master cannot
  * be reached.  Free the reply. */
 redisReply *cluster_ask(struct cluster *cluster, unsigned master, const char *format, ...);

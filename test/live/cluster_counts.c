@@ -1,5 +1,6 @@
 /*
- * cluster_counts.c - what masters say, in numbers: of servers, and of those inside the process.
+ * cluster_counts.c - what masters say, in numbers or command by command: servers, and those inside
+ * the process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,4 +62,14 @@ int64_t now_us(void)
     struct timespec time;
     clock_gettime(CLOCK_BOOTTIME, &time);
     return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+redisContext *cluster_monitor(const struct cluster *cluster, unsigned master)
+{
+    redisContext *monitor = cluster_connect(cluster, master);
+    redisReply *reply = redisCommand(monitor, "MONITOR");
+    assert_non_null(reply);
+    freeReplyObject(reply);
+    assert_int_equal(redisSetTimeout(monitor, (struct timeval){.tv_sec = 10}), REDIS_OK);
+    return monitor;
 }

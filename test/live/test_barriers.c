@@ -2,28 +2,12 @@
  * Barriers on real masters: passing and leaving, and the outcome of each party.
  * rule: B1
  */
-#include <redlock/recipes.h>
-
 #include "pair.h"
+#include "recipe_user.h"
 #include "scene.h"
 
 #define MASTERS 5
 #define MANY    8
-
-/* A party at a barrier, and its outcome. */
-struct arrival {
-    redlock_barrier *party;
-    unsigned times;
-    redlock_barrier_result told;
-};
-
-static void hear(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
-{
-    struct arrival *arrival = data;
-    assert_ptr_equal(party, arrival->party);
-    arrival->times++;
-    arrival->told = *passage;
-}
 
 static int64_t generation; /* each case has its own */
 
@@ -36,27 +20,10 @@ static redlock_barrier_options barrier(unsigned parties, int64_t timeout_ms)
     return options;
 }
 
-static void arrive_as(struct arrival *arrival, struct user *user, const char *name,
-                      const redlock_barrier_options *options)
-{
-    *arrival = (struct arrival){0};
-    assert_code(redlock_barrier_arrive(user->client, &arrival->party, name, options, hear, arrival),
-                REDLOCK_OK);
-    assert_int_equal(arrival->times, 0);
-}
-
 static void arrive(struct arrival *arrival, struct user *user, unsigned parties, int64_t timeout_ms)
 {
     redlock_barrier_options options = barrier(parties, timeout_ms);
-    arrive_as(arrival, user, "gate", &options);
-}
-
-static void await_told(struct arrival *arrival, struct user *user, redlock_code code)
-{
-    AWAIT_MS(user, arrival->times, 20000);
-    assert_int_equal(arrival->times, 1);
-    assert_code(arrival->told.code, code);
-    redlock_barrier_free(arrival->party);
+    arrival_begin(arrival, user, "gate", &options);
 }
 
 /* The number of masters that count `parties` parties. */
@@ -87,7 +54,7 @@ WITH_BOTH(test_all_pass_when_the_last_one_arrives)
             assert_int_equal(parties[i].times, 0);
         arrive(&parties[MANY - 1], &ours, MANY, 0);
         for (unsigned i = 0; i < MANY; i++) {
-            await_told(&parties[i], &ours, REDLOCK_OK);
+            arrival_end(&parties[i], &ours, REDLOCK_OK);
             assert_false(parties[i].told.undecided);
             assert_int_equal(parties[i].told.parties, MANY);
         }
@@ -100,7 +67,7 @@ WITH_BOTH(test_as_many_as_there_may_be)
     for (unsigned i = 0; i < REDLOCK_PARTIES_MAX; i++)
         arrive(&parties[i], i % 2 ? &ours : &theirs, REDLOCK_PARTIES_MAX, 0);
     for (unsigned i = 0; i < REDLOCK_PARTIES_MAX; i++)
-        await_told(&parties[i], &ours, REDLOCK_OK);
+        arrival_end(&parties[i], &ours, REDLOCK_OK);
 }
 
 WITH_BOTH(test_they_are_told_at_once)
@@ -111,8 +78,8 @@ WITH_BOTH(test_they_are_told_at_once)
     AWAIT(&ours, cluster_count(&cluster, 0, "ZCARD redlock:observers:gate") >= 1);
     arrive(&last, &ours, 2, REDLOCK_ZERO);
     AWAIT_AWAKE_MS(&ours, first.times && last.times, 1000); /* it would ask again after 3.3 s */
-    await_told(&first, &ours, REDLOCK_OK);
-    await_told(&last, &ours, REDLOCK_OK);
+    arrival_end(&first, &ours, REDLOCK_OK);
+    arrival_end(&last, &ours, REDLOCK_OK);
 }
 
 /* A party comes back with the reported token, as the same party. */
@@ -121,7 +88,7 @@ WITH_BOTH(test_masters_know_the_token_that_is_told)
     NEEDS_SERVERS();
     struct arrival alone;
     arrive(&alone, &ours, 1, REDLOCK_ZERO);
-    await_told(&alone, &ours, REDLOCK_OK);
+    arrival_end(&alone, &ours, REDLOCK_OK);
     unsigned know = cluster_answering(&cluster, 1, "EVAL %s 1 redlock:barrier:%d:gate t:%s",
                                       "return redis.call('zscore', KEYS[1], ARGV[1]) and 1 or 0",
                                       (int)generation, alone.told.token);
@@ -139,7 +106,7 @@ WITH_BOTH(test_who_leaves_is_not_counted)
     assert_code(redlock_barrier_leave(gone.party), REDLOCK_E_STATE);
     AWAIT(&ours, gone.times);
     assert_code(redlock_barrier_leave(gone.party), REDLOCK_E_STATE);
-    await_told(&gone, &ours, REDLOCK_E_CANCELLED);
+    arrival_end(&gone, &ours, REDLOCK_E_CANCELLED);
     assert_int_equal(gone.told.arrived, 1);
     AWAIT(&ours, counted_on(&cluster, 0) == MASTERS); /* one that counted both would open */
 
@@ -147,8 +114,8 @@ WITH_BOTH(test_who_leaves_is_not_counted)
     AWAIT(&ours, counted_on(&cluster, 1) == MASTERS);
     assert_int_equal(waits.times, 0);
     arrive(&last, &ours, 2, 0);
-    await_told(&waits, &ours, REDLOCK_OK);
-    await_told(&last, &ours, REDLOCK_OK);
+    arrival_end(&waits, &ours, REDLOCK_OK);
+    arrival_end(&last, &ours, REDLOCK_OK);
 }
 
 WITH_BOTH(test_who_is_freed_leaves)
@@ -230,10 +197,15 @@ WITH_BOTH(test_who_was_told_keeps_no_loop)
 
 /* ---- misuse --------------------------------------------------------------------------------- */
 
+static void ignore(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
+{
+    (void)party, (void)passage, (void)data;
+}
+
 static void refused(const char *name, redlock_barrier_options options, redlock_code code)
 {
     redlock_barrier *party = (void *)1;
-    assert_code(redlock_barrier_arrive(ours.client, &party, name, &options, hear, NULL), code);
+    assert_code(redlock_barrier_arrive(ours.client, &party, name, &options, ignore, NULL), code);
     assert_null(party);
 }
 
@@ -263,13 +235,14 @@ WITH_BOTH(test_what_is_refused)
     refused("gate", bad, REDLOCK_E_TTL);
     bad.size = 0;
     refused("gate", bad, REDLOCK_E_ARGUMENT);
-    assert_code(redlock_barrier_arrive(ours.client, &party, "gate", NULL, hear, NULL),
+    assert_code(redlock_barrier_arrive(ours.client, &party, "gate", NULL, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_code(redlock_barrier_arrive(ours.client, &party, "gate", &one, NULL, NULL),
                 REDLOCK_E_ARGUMENT);
-    assert_code(redlock_barrier_arrive(ours.client, NULL, "gate", &one, hear, NULL),
+    assert_code(redlock_barrier_arrive(ours.client, NULL, "gate", &one, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
-    assert_code(redlock_barrier_arrive(NULL, &party, "gate", &one, hear, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_barrier_arrive(NULL, &party, "gate", &one, ignore, NULL),
+                REDLOCK_E_ARGUMENT);
 }
 
 WITH_BOTH(test_who_looks_only_does_not_arrive)
@@ -280,7 +253,7 @@ WITH_BOTH(test_who_looks_only_does_not_arrive)
     redlock_options options = {.size = sizeof options};
     options.looks_only = true;
     user_open(&looks, &cluster, &options);
-    assert_code(redlock_barrier_arrive(looks.client, &party, "gate", &one, hear, NULL),
+    assert_code(redlock_barrier_arrive(looks.client, &party, "gate", &one, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_non_null(strstr(redlock_last_error(looks.client), "looks_only"));
     assert_int_equal(user_close(&looks, 10000), 0);
@@ -299,8 +272,8 @@ SCENE(test_masters_restart_while_they_wait, .masters = MASTERS, .max_ttl_ms = 30
     user_meanwhile(&user, &scene.cluster, "kill 2");
     assert_int_equal(first.times, 0);
     arrive(&last, &user, 2, 0);
-    await_told(&first, &user, REDLOCK_OK);
-    await_told(&last, &user, REDLOCK_OK);
+    arrival_end(&first, &user, REDLOCK_OK);
+    arrival_end(&last, &user, REDLOCK_OK);
     scene_leave(&user);
 }
 

@@ -1,55 +1,26 @@
 /*
  * Latches on real masters: arriving and waiting, the outcome of each, and restarts of masters.
  */
-#include <redlock/recipes.h>
-
 #include "pair.h"
+#include "recipe_user.h"
 #include "scene.h"
 
 #define MASTERS 5
 #define MANY    100
 #define SOME    10 /* answers of 64 KiB that are read and compared within half of max_ttl */
 
-typedef redlock_code call_function(redlock *client, redlock_latch **latch, const char *name,
-                                   const redlock_latch_options *options,
-                                   redlock_latch_callback *callback, void *data);
-
-struct call {
-    redlock_latch *latch;
-    unsigned times;
-    redlock_latch_result told;
-};
-
-static void hear(redlock_latch *latch, const redlock_latch_result *tally, void *data)
-{
-    struct call *call = data;
-    assert_ptr_equal(latch, call->latch);
-    call->times++;
-    call->told = *tally;
-}
-
-static void begin(struct call *call, struct user *user, call_function *function,
+static void begin(struct latching *call, struct user *user, latch_function *function,
                   const redlock_latch_options *options)
 {
-    *call = (struct call){0};
-    assert_code(function(user->client, &call->latch, "latch", options, hear, call), REDLOCK_OK);
-    assert_int_equal(call->times, 0);
+    latching_begin(call, user, function, "latch", options);
 }
 
-static void await_told(struct call *call, struct user *user, redlock_code code)
-{
-    AWAIT_MS(user, call->times, 20000);
-    assert_int_equal(call->times, 1);
-    assert_code(call->told.code, code);
-    redlock_latch_free(call->latch);
-}
-
-static redlock_latch_result tell(struct user *user, call_function *function,
+static redlock_latch_result tell(struct user *user, latch_function *function,
                                  const redlock_latch_options *options, redlock_code code)
 {
-    struct call call;
+    struct latching call;
     begin(&call, user, function, options);
-    await_told(&call, user, code);
+    latching_end(&call, user, code);
     return call.told;
 }
 
@@ -84,7 +55,7 @@ static int join_anew(void **state)
 
 WITH_BOTH(test_it_opens_when_all_have_arrived)
 {
-    struct call waits;
+    struct latching waits;
     char arrival[16];
     make(&ours, MANY);
     begin(&waits, &theirs, redlock_latch_await, NULL);
@@ -95,30 +66,30 @@ WITH_BOTH(test_it_opens_when_all_have_arrived)
         assert_int_equal(tally.arrived, i + 1);
         assert_int_equal(tally.open, i + 1 == MANY);
     }
-    await_told(&waits, &ours, REDLOCK_OK);
+    latching_end(&waits, &ours, REDLOCK_OK);
     assert_true(waits.told.open);
     counts(&ours, MANY, true);
 }
 
 WITH_BOTH(test_who_waits_is_told_at_once)
 {
-    struct call waits;
+    struct latching waits;
     make(&ours, 1);
     begin(&waits, &theirs, redlock_latch_await, NULL);
     AWAIT(&ours, cluster_count(&cluster, 0, "ZCARD redlock:observers:latch") >= 1);
     arrive(&ours, NULL);
     AWAIT_AWAKE_MS(&ours, waits.times, 900); /* it would ask again after 1 s at the earliest */
-    await_told(&waits, &ours, REDLOCK_OK);
+    latching_end(&waits, &ours, REDLOCK_OK);
 }
 
 WITH_BOTH(test_cancelling_and_closing_end_calls)
 {
-    struct call first, second, third;
+    struct latching first, second, third;
     make(&ours, 1);
     begin(&first, &theirs, redlock_latch_await, NULL);
     assert_code(redlock_latch_cancel(first.latch), REDLOCK_OK);
     assert_code(redlock_latch_cancel(first.latch), REDLOCK_E_STATE);
-    await_told(&first, &ours, REDLOCK_E_CANCELLED);
+    latching_end(&first, &ours, REDLOCK_E_CANCELLED);
     struct user brief;
     user_join(&brief, ours.loop, &cluster);
     begin(&second, &brief, redlock_latch_await, NULL);
@@ -130,6 +101,11 @@ WITH_BOTH(test_cancelling_and_closing_end_calls)
     assert_int_equal(third.times, 0);
 }
 
+static void ignore(redlock_latch *latch, const redlock_latch_result *tally, void *data)
+{
+    (void)latch, (void)tally, (void)data;
+}
+
 WITH_BOTH(test_lives_that_are_refused)
 {
     static const int64_t lives[] = {REDLOCK_ZERO, 1, 999, REDLOCK_LATCH_LIFE_MAX + 1, INT64_MAX};
@@ -138,7 +114,7 @@ WITH_BOTH(test_lives_that_are_refused)
     options.arrivals = 1;
     for (unsigned i = 0; i < sizeof lives / sizeof *lives; i++) {
         options.life_ms = lives[i];
-        assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+        assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, ignore, NULL),
                     REDLOCK_E_ARGUMENT);
     }
     options.life_ms = REDLOCK_LATCH_LIFE_MAX;
@@ -155,11 +131,11 @@ WITH_BOTH(test_arrivals_that_are_refused)
     redlock_latch_options options = {.size = sizeof options};
     for (unsigned i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
         options.arrival = arrivals[i];
-        assert_code(redlock_latch_arrive(ours.client, &latch, "latch", &options, hear, NULL),
+        assert_code(redlock_latch_arrive(ours.client, &latch, "latch", &options, ignore, NULL),
                     REDLOCK_E_ARGUMENT);
         options.arrival = NULL;
         options.id = arrivals[i];
-        assert_code(redlock_latch_await(ours.client, &latch, "latch", &options, hear, NULL),
+        assert_code(redlock_latch_await(ours.client, &latch, "latch", &options, ignore, NULL),
                     REDLOCK_E_ARGUMENT);
         options.id = NULL;
     }
@@ -182,29 +158,29 @@ WITH_BOTH(test_what_is_refused)
 {
     redlock_latch *latch;
     redlock_latch_options options = {.size = sizeof options};
-    assert_code(redlock_latch_create(ours.client, &latch, "latch", NULL, hear, NULL),
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", NULL, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
     assert_null(latch);
     options.arrivals = REDLOCK_ARRIVALS_MAX + 1;
-    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
     options.arrivals = -1;
-    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
     options.arrivals = 1;
     options.id = "mine";
-    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
     options.id = NULL;
     options.timeout_ms = -2;
-    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, hear, NULL),
+    assert_code(redlock_latch_create(ours.client, &latch, "latch", &options, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
-    assert_code(redlock_latch_await(ours.client, &latch, "", NULL, hear, NULL), REDLOCK_E_NAME);
+    assert_code(redlock_latch_await(ours.client, &latch, "", NULL, ignore, NULL), REDLOCK_E_NAME);
     assert_code(redlock_latch_await(ours.client, &latch, "a", NULL, NULL, NULL),
                 REDLOCK_E_ARGUMENT);
-    assert_code(redlock_latch_await(NULL, &latch, "a", NULL, hear, NULL), REDLOCK_E_ARGUMENT);
+    assert_code(redlock_latch_await(NULL, &latch, "a", NULL, ignore, NULL), REDLOCK_E_ARGUMENT);
     options.size = 0;
-    assert_code(redlock_latch_count(ours.client, &latch, "a", &options, hear, NULL),
+    assert_code(redlock_latch_count(ours.client, &latch, "a", &options, ignore, NULL),
                 REDLOCK_E_ARGUMENT);
     redlock_latch_free(NULL);
 }
@@ -226,7 +202,7 @@ static bool is_everywhere(void)
 SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 3000)
 {
     struct user user;
-    struct call waits;
+    struct latching waits;
     scene_enter(&scene, &user, "latch", 0);
     make(&user, 3);
     arrive(&user, "first");
@@ -239,13 +215,13 @@ SCENE(test_it_outlasts_restarts_in_turn, .masters = 3, .max_ttl_ms = 3000)
     counts(&user, 1, false);
     arrive(&user, "second");
     assert_true(arrive(&user, "third").open);
-    await_told(&waits, &user, REDLOCK_OK);
+    latching_end(&waits, &user, REDLOCK_OK);
     scene_leave(&user);
 }
 
 static void arrive_at_once(struct user *user, unsigned first, unsigned count)
 {
-    struct call calls[SOME];
+    struct latching calls[SOME];
     redlock_latch_options options = {.size = sizeof options};
     char arrival[REDLOCK_LATCH_ID_SIZE];
     options.arrival = arrival;
@@ -254,7 +230,7 @@ static void arrive_at_once(struct user *user, unsigned first, unsigned count)
         begin(&calls[i], user, redlock_latch_arrive, &options);
     }
     for (unsigned i = 0; i < count; i++)
-        await_told(&calls[i], user, REDLOCK_OK);
+        latching_end(&calls[i], user, REDLOCK_OK);
 }
 
 /* All that a latch can count, each as long as an arrival can be. */

@@ -3,108 +3,45 @@
  * leader.
  * rule: E1, E2, E5, E6
  */
-#include <redlock/recipes.h>
-
-#include "scene.h"
 #include "pair.h"
+#include "recipe_user.h"
+#include "scene.h"
 
 #define MASTERS 5
 #define TTL     6000
 #define LONGEST REDLOCK_VALUE_MAX
 
-/* ---- an observer ---------------------------------------------------------------------- */
-
-struct watch {
-    redlock_observer *observer;
-    unsigned times;
-    redlock_leader last; /* its value is not to be used */
-    char value[LONGEST + 1];
-    int64_t highest; /* term */
-};
-
-static void hear(redlock_observer *observer, const redlock_leader *leader, void *data)
+static void lead(struct take *take, struct user *user)
 {
-    struct watch *watch = data;
-    assert_ptr_equal(observer, watch->observer);
-    assert_non_null(leader->value);
-    assert_true(leader->length <= LONGEST);
-    assert_true(leader->term == 0 || leader->term >= watch->highest);
-    if (leader->term)
-        watch->highest = leader->term;
-    watch->times++;
-    watch->last = *leader;
-    memcpy(watch->value, leader->value, leader->length);
-    watch->value[leader->length] = '\0';
-}
-
-static void begin_watch(struct watch *watch, struct user *user, const char *name)
-{
-    memset(watch, 0, sizeof *watch);
-    assert_code(redlock_observer_begin(user->client, &watch->observer, name, hear, watch),
-                REDLOCK_OK);
-    assert_int_equal(watch->times, 0);
-}
-
-static bool is_told(const struct watch *watch, const char *value)
-{
-    return watch->last.term && strcmp(watch->value, value) == 0;
-}
-
-static bool is_told_nobody(const struct watch *watch)
-{
-    return watch->times && watch->last.code == REDLOCK_OK && !watch->last.term;
-}
-
-static void end_watch(struct watch *watch)
-{
-    redlock_observer_free(watch->observer);
-}
-
-/* ---- two clients ------------------------------------------------------------------------ */
-
-static void lead(struct take *take, struct user *user, const char *name)
-{
-    redlock_lease_options terms = lease_terms(TTL, REDLOCK_FOREVER);
-    terms.fence = true;
-    assert_code(take_lock(take, user, name, &terms), REDLOCK_OK);
-}
-
-static void announce(struct take *take, const char *value)
-{
-    unsigned before = take->told[REDLOCK_ANNOUNCED].times;
-    assert_code(redlock_lease_announce(take->lease, value, strlen(value)), REDLOCK_OK);
-    AWAIT(take->user, take->told[REDLOCK_ANNOUNCED].times > before);
-    assert_int_equal(take->told[REDLOCK_ANNOUNCED].times, before + 1);
-    assert_true(take->told[REDLOCK_ANNOUNCED].event.granted >= MASTERS / 2 + 1);
-    assert_int_equal(take->told[REDLOCK_ANNOUNCED].event.fence, redlock_lease_fence(take->lease));
+    take_lead(take, user, "name", TTL, REDLOCK_FOREVER);
 }
 
 CASE_WITH(test_what_is_announced_is_told, pair_join, pair_leave)
 {
     struct take leader, next;
     struct watch watch, same;
-    begin_watch(&watch, &theirs, "name");
-    AWAIT(&theirs, is_told_nobody(&watch));
-    lead(&leader, &ours, "name");
-    announce(&leader, "a");
-    AWAIT(&theirs, is_told(&watch, "a"));
+    watch_begin(&watch, &theirs, "name");
+    AWAIT(&theirs, watch_hears_nobody(&watch));
+    lead(&leader, &ours);
+    take_announce(&leader, "a");
+    AWAIT(&theirs, watch_hears(&watch, "a"));
     int64_t term = redlock_lease_fence(leader.lease);
     assert_true(watch.last.term == term);
-    announce(&leader, "b");
-    AWAIT(&theirs, is_told(&watch, "b"));
+    take_announce(&leader, "b");
+    AWAIT(&theirs, watch_hears(&watch, "b"));
     assert_true(watch.last.term == term);
-    begin_watch(&same, &ours, "name"); /* late, and of the leader's own client */
-    AWAIT(&ours, is_told(&same, "b"));
+    watch_begin(&same, &ours, "name"); /* late, and of the leader's own client */
+    AWAIT(&ours, watch_hears(&same, "b"));
     assert_code(take_release(&leader), REDLOCK_OK);
-    AWAIT(&theirs, is_told_nobody(&watch));
-    lead(&next, &theirs, "name");
-    announce(&next, "");
-    AWAIT(&theirs, is_told(&watch, ""));
+    AWAIT(&theirs, watch_hears_nobody(&watch));
+    lead(&next, &theirs);
+    take_announce(&next, "");
+    AWAIT(&theirs, watch_hears(&watch, ""));
     assert_true(watch.last.term > term);
     assert_code(take_release(&next), REDLOCK_OK);
-    AWAIT(&theirs, is_told_nobody(&watch) && is_told_nobody(&same));
-    end_watch(&watch);
-    end_watch(&same);
+    AWAIT(&theirs, watch_hears_nobody(&watch) && watch_hears_nobody(&same));
+    redlock_observer_free(watch.observer);
+    redlock_observer_free(same.observer);
 }
 
 /* By a push: the next look would come 5 s later. */
@@ -113,16 +50,16 @@ CASE_WITH(test_it_is_told_at_once, pair_join, pair_leave)
     NEEDS_SERVERS();
     struct take leader;
     struct watch watch;
-    begin_watch(&watch, &theirs, "name");
-    AWAIT(&theirs, is_told_nobody(&watch));
+    watch_begin(&watch, &theirs, "name");
+    AWAIT(&theirs, watch_hears_nobody(&watch));
     AWAIT(&theirs,
           cluster_count(&cluster, MASTERS - 1, "PUBSUB NUMPAT") == 0 && user_is_quiet(&theirs));
-    lead(&leader, &ours, "name");
-    announce(&leader, "at once");
-    AWAIT_AWAKE_MS(&theirs, is_told(&watch, "at once"), 1000);
+    lead(&leader, &ours);
+    take_announce(&leader, "at once");
+    AWAIT_AWAKE_MS(&theirs, watch_hears(&watch, "at once"), 1000);
     assert_code(take_release(&leader), REDLOCK_OK);
-    AWAIT_AWAKE_MS(&theirs, is_told_nobody(&watch), 1000);
-    end_watch(&watch);
+    AWAIT_AWAKE_MS(&theirs, watch_hears_nobody(&watch), 1000);
+    redlock_observer_free(watch.observer);
 }
 
 CASE_WITH(test_who_may_announce, pair_join, pair_leave)
@@ -151,7 +88,7 @@ CASE_WITH(test_who_may_announce, pair_join, pair_leave)
     assert_code(take_lock(&permit, &ours, "permits", &terms), REDLOCK_OK);
     assert_code(redlock_lease_announce(permit.lease, "x", 1), REDLOCK_E_STATE);
     assert_code(take_release(&permit), REDLOCK_OK);
-    lead(&leader, &ours, "name");
+    lead(&leader, &ours);
     assert_code(redlock_lease_announce(leader.lease, NULL, 1), REDLOCK_E_ARGUMENT);
     terms = lease_terms(TTL, REDLOCK_FOREVER);
     terms.fence = true;
@@ -174,17 +111,6 @@ static unsigned master_of(const struct take *leader)
         master++;
     AWAIT(&ours, cluster_count(&cluster, master, "EXISTS redlock:leader:name") == 1);
     return master;
-}
-
-/* The master shows each command that its scripts call, in order. */
-static redisContext *begin_to_monitor(unsigned master)
-{
-    redisContext *monitor = cluster_connect(&cluster, master);
-    redisReply *reply = redisCommand(monitor, "MONITOR");
-    assert_non_null(reply);
-    freeReplyObject(reply);
-    assert_int_equal(redisSetTimeout(monitor, (struct timeval){.tv_sec = 10}), REDIS_OK);
-    return monitor;
 }
 
 static bool is_called(const char *line, const char *call)
@@ -212,9 +138,9 @@ static void await_unsay_before(redisContext *monitor, const char *call)
 static redisContext *lead_under_monitor(struct take *leader)
 {
     NEEDS_SERVERS();
-    lead(leader, &ours, "name");
-    announce(leader, "mine");
-    return begin_to_monitor(master_of(leader));
+    lead(leader, &ours);
+    take_announce(leader, "mine");
+    return cluster_monitor(&cluster, master_of(leader));
 }
 
 CASE_WITH(test_a_release_goes_behind_unsay, pair_join, pair_leave)
@@ -248,8 +174,8 @@ CASE_WITH(test_a_downgrade_goes_behind_unsay, pair_join, pair_leave)
 CASE_WITH(test_what_is_detached_is_said_no_more, pair_join, pair_leave)
 {
     struct take leader;
-    lead(&leader, &ours, "name");
-    announce(&leader, "mine");
+    lead(&leader, &ours);
+    take_announce(&leader, "mine");
     assert_code(redlock_lease_detach(leader.lease), REDLOCK_OK);
     for (unsigned i = 0; i < MASTERS; i++) {
         AWAIT(&ours, cluster_count(&cluster, i, "EXISTS redlock:leader:name") == 0);
@@ -263,12 +189,12 @@ CASE_WITH(test_nothing_is_left, pair_join, pair_leave)
 {
     struct take leader;
     struct watch watch;
-    begin_watch(&watch, &theirs, "left");
-    lead(&leader, &ours, "left");
-    announce(&leader, "short");
+    watch_begin(&watch, &theirs, "left");
+    take_lead(&leader, &ours, "left", TTL, REDLOCK_FOREVER);
+    take_announce(&leader, "short");
     assert_code(take_release(&leader), REDLOCK_OK);
-    AWAIT(&theirs, is_told_nobody(&watch));
-    end_watch(&watch);
+    AWAIT(&theirs, watch_hears_nobody(&watch));
+    redlock_observer_free(watch.observer);
     for (unsigned i = 0; i < MASTERS; i++)
         AWAIT(&theirs,
               cluster_count(&cluster, i, "EXISTS redlock:leader:left redlock:observers:left") == 0);
@@ -325,22 +251,22 @@ CASE_WITH(test_candidates_lead_in_turn, pair_join, pair_leave)
 {
     struct runner first = {0}, second = {0};
     struct watch watch;
-    begin_watch(&watch, &theirs, "name");
+    watch_begin(&watch, &theirs, "name");
     stand(&first, &ours, "first");
-    AWAIT(&ours, is_told(&watch, "first") && first.times[REDLOCK_ANNOUNCED] == 1);
+    AWAIT(&ours, watch_hears(&watch, "first") && first.times[REDLOCK_ANNOUNCED] == 1);
     stand(&second, &theirs, "second");
     assert_code(redlock_campaign_announce(second.candidate, "the second", 10), REDLOCK_OK);
     assert_code(redlock_campaign_announce(first.candidate, "still", 5), REDLOCK_OK);
-    AWAIT(&ours, is_told(&watch, "still"));
+    AWAIT(&ours, watch_hears(&watch, "still"));
     assert_code(redlock_campaign_resign(first.candidate), REDLOCK_OK);
     assert_code(redlock_campaign_resign(first.candidate), REDLOCK_E_STATE);
-    AWAIT(&ours, is_told(&watch, "the second") && first.times[REDLOCK_RELEASED]);
+    AWAIT(&ours, watch_hears(&watch, "the second") && first.times[REDLOCK_RELEASED]);
     assert_true(second.term > first.term && watch.last.term == second.term);
     assert_true(redlock_lease_valid_for(redlock_campaign_lease(second.candidate)) > 0);
     redlock_campaign_free(first.candidate);
     redlock_campaign_free(second.candidate);
-    AWAIT(&ours, is_told_nobody(&watch));
-    end_watch(&watch);
+    AWAIT(&ours, watch_hears_nobody(&watch));
+    redlock_observer_free(watch.observer);
 }
 
 static void forget_the_name(void)
@@ -352,18 +278,18 @@ CASE_WITH(test_who_was_lost_stands_again, pair_join, pair_leave)
 {
     struct runner runner = {0};
     struct watch watch;
-    begin_watch(&watch, &theirs, "name");
+    watch_begin(&watch, &theirs, "name");
     stand(&runner, &ours, "it");
-    AWAIT(&ours, is_told(&watch, "it"));
+    AWAIT(&ours, watch_hears(&watch, "it"));
     int64_t term = runner.term;
     forget_the_name();
     AWAIT(&ours, runner.times[REDLOCK_LOST] == 1);
     AWAIT(&ours, runner.times[REDLOCK_ACQUIRED] == 2);
-    AWAIT(&ours, is_told(&watch, "it") && watch.last.term == runner.term);
+    AWAIT(&ours, watch_hears(&watch, "it") && watch.last.term == runner.term);
     assert_true(runner.term > term);
     redlock_campaign_free(runner.candidate);
-    AWAIT(&ours, is_told_nobody(&watch));
-    end_watch(&watch);
+    AWAIT(&ours, watch_hears_nobody(&watch));
+    redlock_observer_free(watch.observer);
 }
 
 CASE_WITH(test_who_resigns_when_lost_stands_no_more, pair_join, pair_leave)
@@ -437,9 +363,9 @@ SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = TTL)
     struct take leader;
     struct watch watch;
     scene_enter(&scene, &user, "observer", 0);
-    begin_watch(&watch, &user, "name");
-    lead(&leader, &user, "name");
-    announce(&leader, "0");
+    watch_begin(&watch, &user, "name");
+    lead(&leader, &user);
+    take_announce(&leader, "0");
     for (unsigned i = 0; i < MASTERS; i++) {
         char command[40], value[8];
         snprintf(command, sizeof command, "restart %u --empty", i + 1);
@@ -447,13 +373,13 @@ SCENE(test_each_master_restarts_in_turn, .masters = MASTERS, .max_ttl_ms = TTL)
         snprintf(value, sizeof value, "%u", i + 1);
         AWAIT(&user, node_of(&user, i).state == REDLOCK_NODE_ABSTAINS);
         AWAIT(&user, node_of(&user, i).state == REDLOCK_NODE_UP);
-        announce(&leader, value);
-        AWAIT(&user, is_told(&watch, value));
+        take_announce(&leader, value);
+        AWAIT(&user, watch_hears(&watch, value));
     }
     assert_int_equal(leader.told[REDLOCK_LOST].times, 0);
     assert_code(take_release(&leader), REDLOCK_OK);
-    AWAIT(&user, is_told_nobody(&watch));
-    end_watch(&watch);
+    AWAIT(&user, watch_hears_nobody(&watch));
+    redlock_observer_free(watch.observer);
     scene_leave(&user);
 }
 

@@ -3,8 +3,7 @@
  * Observers of either list hear of nothing in between.
  * rule: D8
  */
-#include <redlock/recipes.h>
-
+#include "recipe_user.h"
 #include "scene.h"
 
 #define FLEET "fleet"
@@ -22,19 +21,10 @@ static void join(struct user *user, const char *fleet, unsigned first, unsigned 
 
 static void lead(unsigned masters)
 {
-    redlock_lease_options terms = lease_terms(TTL, 0);
     join(&former, FLEET, 0, masters);
     join(&next, FLEET, 0, masters + 1);
-    terms.fence = true;
-    assert_code(take_lock(&leader, &former, "name", &terms), REDLOCK_OK);
+    take_lead(&leader, &former, "name", TTL, 0);
     term = redlock_lease_fence(leader.lease);
-}
-
-static void announce(const char *value)
-{
-    unsigned before = leader.told[REDLOCK_ANNOUNCED].times;
-    assert_code(redlock_lease_announce(leader.lease, value, strlen(value)), REDLOCK_OK);
-    AWAIT(leader.user, leader.told[REDLOCK_ANNOUNCED].times == before + 1);
 }
 
 static void move(struct user *to)
@@ -75,54 +65,13 @@ static bool nothing_is_said(void)
 
 /* ---- what observers hear -------------------------------------------------------------- */
 
-struct watch {
-    redlock_observer *observer;
-    unsigned times;
-    int64_t term;
-    redlock_code code;
-    char value[32];
-};
-
-static void hear(redlock_observer *observer, const redlock_leader *told, void *data)
-{
-    struct watch *watch = data;
-    (void)observer;
-    watch->times++;
-    watch->code = told->code;
-    watch->term = told->term;
-    snprintf(watch->value, sizeof watch->value, "%.*s", (int)told->length,
-             (const char *)told->value);
-}
-
-static void begin_watch(struct watch *watch, struct user *user)
-{
-    *watch = (struct watch){.code = REDLOCK_E_UNAVAILABLE};
-    assert_code(redlock_observer_begin(user->client, &watch->observer, "name", hear, watch),
-                REDLOCK_OK);
-}
-
+/* The present leader's value. */
 static bool hears(const struct watch *watch, const char *value)
 {
-    return watch->code == REDLOCK_OK && watch->term == term && strcmp(watch->value, value) == 0;
-}
-
-static bool hears_nobody(const struct watch *watch)
-{
-    return watch->code == REDLOCK_OK && watch->times && !watch->term;
+    return watch_hears(watch, value) && watch->last.term == term;
 }
 
 /* ---- what a master is asked ----------------------------------------------------------- */
-
-/* The master shows each command that its scripts call. */
-static redisContext *begin_to_monitor(unsigned master)
-{
-    redisContext *monitor = cluster_connect(&scene.cluster, master);
-    redisReply *reply = redisCommand(monitor, "MONITOR");
-    assert_non_null(reply);
-    freeReplyObject(reply);
-    assert_int_equal(redisSetTimeout(monitor, (struct timeval){.tv_sec = 10}), REDIS_OK);
-    return monitor;
-}
 
 /* Until now.  The number of times that its announcement was taken back. */
 static unsigned count_unsaid(redisContext *monitor, unsigned master)
@@ -149,12 +98,12 @@ SCENE(test_the_term_goes_on, .masters = 6)
     lead(5);
     join(&eyes, FLEET, 0, 5);
     join(&their_eyes, FLEET, 0, 6);
-    announce("a");
+    take_announce(&leader, "a");
     AWAIT(&former, masters_saying(1, "a") == 5);
-    begin_watch(&watch, &eyes);
-    begin_watch(&their_watch, &their_eyes);
+    watch_begin(&watch, &eyes, "name");
+    watch_begin(&their_watch, &their_eyes, "name");
     AWAIT(&eyes, hears(&watch, "a") && hears(&their_watch, "a"));
-    redisContext *monitor = begin_to_monitor(0);
+    redisContext *monitor = cluster_monitor(&scene.cluster, 0);
     move(&next);
     AWAIT(&next, masters_saying(1, "a") == 6);
     assert_int_equal(user_end(&former, 5000), 0);
@@ -166,12 +115,13 @@ SCENE(test_the_term_goes_on, .masters = 6)
     assert_int_equal(their_watch.times, 1);
     assert_int_equal(leader.told[REDLOCK_ANNOUNCED].times, 1);
 
-    announce("b");
+    take_announce(&leader, "b");
     assert_true(leader.told[REDLOCK_ANNOUNCED].event.granted >= 4);
     AWAIT(&next, masters_saying(2, "b") == 6);
     AWAIT(&next, hears(&watch, "b") && hears(&their_watch, "b"));
     assert_code(take_release(&leader), REDLOCK_OK);
-    AWAIT(&next, nothing_is_said() && hears_nobody(&watch) && hears_nobody(&their_watch));
+    AWAIT(&next,
+          nothing_is_said() && watch_hears_nobody(&watch) && watch_hears_nobody(&their_watch));
     redlock_observer_free(watch.observer);
     redlock_observer_free(their_watch.observer);
     assert_int_equal(user_end(&eyes, 5000), 0);
@@ -183,7 +133,7 @@ SCENE(test_the_term_goes_on, .masters = 6)
 SCENE(test_a_release_at_once_takes_it_back, .masters = 6)
 {
     lead(5);
-    announce("a");
+    take_announce(&leader, "a");
     AWAIT(&former, masters_saying(1, "a") == 5);
     move(&next);
     assert_code(take_release(&leader), REDLOCK_OK);
@@ -196,20 +146,20 @@ SCENE(test_it_goes_there_and_back, .masters = 6)
     struct watch watch;
     lead(5);
     join(&eyes, FLEET, 0, 5);
-    announce("a");
-    begin_watch(&watch, &eyes);
+    take_announce(&leader, "a");
+    watch_begin(&watch, &eyes, "name");
     AWAIT(&eyes, hears(&watch, "a"));
     for (unsigned i = 0; i < 3; i++) {
         move(&next);
         move(&former);
     }
     assert_int_equal(watch.times, 1);
-    announce("b");
+    take_announce(&leader, "b");
     AWAIT(&former, hears(&watch, "b"));
     assert_int_equal(watch.times, 2);
     assert_int_equal(leader.told[REDLOCK_ANNOUNCED].times, 2);
     assert_code(take_release(&leader), REDLOCK_OK);
-    AWAIT(&former, hears_nobody(&watch));
+    AWAIT(&former, watch_hears_nobody(&watch));
     redlock_observer_free(watch.observer);
     assert_int_equal(user_end(&eyes, 5000), 0);
     end();
@@ -222,7 +172,7 @@ SCENE(test_what_no_quorum_has_yet_is_told_there, .masters = 6)
     assert_code(redlock_lease_announce(leader.lease, "a", 1), REDLOCK_OK);
     move(&next);
     AWAIT(&next, leader.told[REDLOCK_ANNOUNCED].times == 1 && masters_saying(1, "a") == 6);
-    announce("b");
+    take_announce(&leader, "b");
     assert_code(take_release(&leader), REDLOCK_OK);
     end();
 }
@@ -230,12 +180,12 @@ SCENE(test_what_no_quorum_has_yet_is_told_there, .masters = 6)
 SCENE(test_another_value_has_to_wait, .masters = 6)
 {
     lead(5);
-    announce("a");
+    take_announce(&leader, "a");
     assert_code(redlock_lease_move(leader.lease, next.client), REDLOCK_OK);
     assert_code(redlock_lease_announce(leader.lease, "b", 1), REDLOCK_E_STATE);
     AWAIT(&next, leader.told[REDLOCK_MOVED].times == 1);
     AWAIT(&next, masters_saying(1, "a") == 6);
-    announce("b");
+    take_announce(&leader, "b");
     AWAIT(&next, masters_saying(2, "b") == 6);
     assert_code(take_release(&leader), REDLOCK_OK);
     end();
@@ -249,20 +199,20 @@ SCENE(test_in_vain_nothing_is_said_there, .masters = 4)
     struct watch watch;
     lead(3);
     join(&eyes, FLEET, 0, 3);
-    announce("a");
-    begin_watch(&watch, &eyes);
+    take_announce(&leader, "a");
+    watch_begin(&watch, &eyes, "name");
     AWAIT(&eyes, hears(&watch, "a"));
     cluster_tell(&scene.cluster, 2, "SET name another PX 30000");
     cluster_tell(&scene.cluster, 3, "SET name another PX 30000");
     assert_code(redlock_lease_move(leader.lease, next.client), REDLOCK_OK);
     AWAIT(&former, leader.told[REDLOCK_NOT_MOVED].times == 1);
     cluster_tell(&scene.cluster, 3, "DEL name");
-    announce("b");
+    take_announce(&leader, "b");
     AWAIT(&former, hears(&watch, "b"));
     assert_int_equal(watch.times, 2);
     assert_int_equal(cluster_count(&scene.cluster, 3, "EXISTS redlock:leader:name"), 0);
     assert_code(take_release(&leader), REDLOCK_OK);
-    AWAIT(&former, hears_nobody(&watch));
+    AWAIT(&former, watch_hears_nobody(&watch));
     redlock_observer_free(watch.observer);
     assert_int_equal(user_end(&eyes, 5000), 0);
     end();
@@ -271,7 +221,7 @@ SCENE(test_in_vain_nothing_is_said_there, .masters = 4)
 SCENE(test_a_release_while_it_moves_takes_it_back, .masters = 6)
 {
     lead(5);
-    announce("a");
+    take_announce(&leader, "a");
     assert_code(redlock_lease_move(leader.lease, next.client), REDLOCK_OK);
     assert_code(take_release(&leader), REDLOCK_OK);
     AWAIT(&next, user_is_quiet(&next) && nothing_is_said());
@@ -282,11 +232,11 @@ SCENE(test_a_release_while_it_moves_takes_it_back, .masters = 6)
 SCENE(test_clients_that_close_meanwhile, .masters = 6)
 {
     lead(5);
-    announce("a");
+    take_announce(&leader, "a");
     assert_code(redlock_lease_move(leader.lease, next.client), REDLOCK_OK);
     assert_int_equal(user_end(&next, 5000), 0);
     assert_int_equal(leader.told[REDLOCK_NOT_MOVED].times, 1);
-    announce("b");
+    take_announce(&leader, "b");
     AWAIT(&former, masters_saying(2, "b") == 5);
 
     join(&next, FLEET, 0, 6);
@@ -300,15 +250,15 @@ SCENE(test_clients_that_close_meanwhile, .masters = 6)
 SCENE(test_clients_that_are_freed_meanwhile, .masters = 6)
 {
     lead(5);
-    announce("a");
+    take_announce(&leader, "a");
     assert_code(redlock_lease_move(leader.lease, next.client), REDLOCK_OK);
     redlock_free(next.client);
-    announce("b");
+    take_announce(&leader, "b");
     assert_code(take_release(&leader), REDLOCK_OK);
     assert_int_equal(user_end(&former, 5000), 0);
 
     lead(5);
-    announce("a");
+    take_announce(&leader, "a");
     assert_code(redlock_lease_move(leader.lease, next.client), REDLOCK_OK);
     redlock_free(former.client);
     AWAIT(&next, user_is_quiet(&next) && stats_of(&next).held == 0);
@@ -344,8 +294,8 @@ SCENE(test_a_candidate_moves_with_its_term, .masters = 6)
     options.length = 1;
     join(&former, FLEET, 0, 5);
     join(&next, FLEET, 0, 6);
-    begin_watch(&watch, &next);
-    AWAIT(&next, hears_nobody(&watch));
+    watch_begin(&watch, &next, "name");
+    AWAIT(&next, watch_hears_nobody(&watch));
     assert_code(redlock_campaign_begin(former.client, &candidate, "name", &options, run, &runner),
                 REDLOCK_OK);
     AWAIT(&former, runner.times[REDLOCK_ANNOUNCED] == 1);
@@ -363,7 +313,7 @@ SCENE(test_a_candidate_moves_with_its_term, .masters = 6)
     term = runner.term;
     AWAIT(&next, hears(&watch, "b"));
     redlock_campaign_free(candidate);
-    AWAIT(&next, hears_nobody(&watch));
+    AWAIT(&next, watch_hears_nobody(&watch));
     redlock_observer_free(watch.observer);
     assert_int_equal(user_end(&next, 5000), 0);
 }

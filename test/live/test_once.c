@@ -2,9 +2,8 @@
  * Work that is done once per key: looks and records under leases, and what is left by writers that
  * died.
  */
-#include <redlock/recipes.h>
-
 #include "pair.h"
+#include "recipe_user.h"
 #include "scene.h"
 
 #define MASTERS 5
@@ -155,23 +154,12 @@ WITH_BOTH(a_second_record_keeps_the_first)
 
 /* ---- latches that are there ------------------------------------------------------------- */
 
-static void hear_latch(redlock_latch *latch, const redlock_latch_result *tally, void *data)
-{
-    redlock_latch_result *told = data;
-    *told = *tally;
-    redlock_latch_free(latch);
-}
-
 static void make_latch(struct user *user, int64_t arrivals)
 {
-    redlock_latch *latch;
-    redlock_latch_result told = {.size = 0};
-    redlock_latch_options options = {.size = sizeof options};
-    options.arrivals = arrivals;
-    assert_code(redlock_latch_create(user->client, &latch, LATCH, &options, hear_latch, &told),
-                REDLOCK_OK);
-    AWAIT(user, told.size);
-    assert_code(told.code, REDLOCK_OK);
+    struct latching made;
+    redlock_latch_options options = {.size = sizeof options, .arrivals = arrivals};
+    latching_begin(&made, user, redlock_latch_create, LATCH, &options);
+    latching_end(&made, user, REDLOCK_OK);
 }
 
 WITH_BOTH(a_latch_without_an_arrival_is_no_record)

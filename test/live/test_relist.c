@@ -2,8 +2,8 @@
  * A client is left for one of another list: its leases move, then it closes by itself.
  * rule: D5, D6, D12
  */
-#include <redlock/recipes.h>
 
+#include "recipe_user.h"
 #include "scene.h"
 
 #define FLEET "fleet"
@@ -333,12 +333,9 @@ SCENE(test_a_lease_on_its_way_is_passed_on, .masters = 6)
 SCENE(test_a_leader_keeps_its_term, .masters = 6)
 {
     struct take leader;
-    redlock_lease_options terms = lease_terms(TTL, 0);
-    terms.fence = true;
     begin();
-    assert_code(take_lock(&leader, &former, "led", &terms), REDLOCK_OK);
-    assert_code(redlock_lease_announce(leader.lease, "here", 4), REDLOCK_OK);
-    AWAIT(&former, leader.told[REDLOCK_ANNOUNCED].times);
+    take_lead(&leader, &former, "led", TTL, 0);
+    take_announce(&leader, "here");
     int64_t term = redlock_lease_fence(leader.lease);
     assert_code(relist(), REDLOCK_OK);
     assert_left();

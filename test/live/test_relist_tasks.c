@@ -2,69 +2,37 @@
  * A client is left for another one, of the next list: its observers go over, with what they told.
  * rule: D9
  */
-#include <redlock/recipes.h>
-
+#include "recipe_user.h"
 #include "relisted.h"
 
 #define TTL 30000
 
 /* ---- observers ------------------------------------------------------------------------ */
 
-struct watch {
-    redlock_observer *observer;
-    unsigned times;
-    int64_t term;
-    redlock_code code;
-    char value[32];
-    bool frees; /* in its callback */
-};
-
 static struct take leader;
 static struct watch watch;
 static int64_t term;
 
 /* No term goes back. */
-static void hear(redlock_observer *observer, const redlock_leader *told, void *data)
-{
-    struct watch *it = data;
-    assert_ptr_equal(observer, it->observer);
-    assert_true(!told->term || told->term >= term);
-    it->times++;
-    it->code = told->code;
-    it->term = told->term;
-    snprintf(it->value, sizeof it->value, "%.*s", (int)told->length, (const char *)told->value);
-    if (it->frees)
-        redlock_observer_free(observer);
-}
-
 static void begin_watch(struct watch *it, struct user *user)
 {
-    *it = (struct watch){.code = REDLOCK_E_UNAVAILABLE};
-    assert_code(redlock_observer_begin(user->client, &it->observer, "name", hear, it), REDLOCK_OK);
+    watch_begin(it, user, "name");
+    it->highest = term;
 }
 
 static bool hears(const struct watch *it, const char *value)
 {
-    return it->code == REDLOCK_OK && it->term == term && strcmp(it->value, value) == 0;
-}
-
-static bool hears_nobody(const struct watch *it)
-{
-    return it->code == REDLOCK_OK && it->times && !it->term;
+    return watch_hears(it, value) && it->last.term == term;
 }
 
 static void announce(const char *value)
 {
-    unsigned before = leader.told[REDLOCK_ANNOUNCED].times;
-    assert_code(redlock_lease_announce(leader.lease, value, strlen(value)), REDLOCK_OK);
-    AWAIT(leader.user, leader.told[REDLOCK_ANNOUNCED].times == before + 1);
+    take_announce(&leader, value);
 }
 
 static void lead(struct user *user)
 {
-    redlock_lease_options terms = lease_terms(TTL, 0);
-    terms.fence = true;
-    assert_code(take_lock(&leader, user, "name", &terms), REDLOCK_OK);
+    take_lead(&leader, user, "name", TTL, 0);
     term = redlock_lease_fence(leader.lease);
 }
 
@@ -140,7 +108,7 @@ static void end_with_nobody(void)
 {
     relisted_ask();
     relisted_leave();
-    AWAIT(&next, hears_nobody(&watch));
+    AWAIT(&next, watch_hears_nobody(&watch));
     assert_int_equal(watch.times, 2);
     redlock_observer_free(watch.observer);
     relisted_end();

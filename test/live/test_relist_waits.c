@@ -3,28 +3,12 @@
  * those who await one go over, with their time.
  * rule: D10, D11
  */
-#include <redlock/recipes.h>
-
+#include "recipe_user.h"
 #include "relisted.h"
 
 /* ---- parties at barriers ------------------------------------------------------------------ */
 
-struct arrival {
-    redlock_barrier *party;
-    unsigned times;
-    int64_t at_us;
-    redlock_barrier_result told;
-};
-
 static struct arrival first, second;
-
-static void hear_passage(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
-{
-    struct arrival *arrival = data;
-    assert_ptr_equal(party, arrival->party);
-    arrival->times++;
-    arrival->told = *passage;
-}
 
 static void arrive(struct arrival *arrival, struct user *user, int64_t parties, int64_t timeout_ms,
                    const char *token)
@@ -33,10 +17,7 @@ static void arrive(struct arrival *arrival, struct user *user, int64_t parties, 
     options.parties = parties;
     options.timeout_ms = timeout_ms;
     options.token = token;
-    *arrival = (struct arrival){.at_us = now_us()};
-    assert_code(
-        redlock_barrier_arrive(user->client, &arrival->party, "b", &options, hear_passage, arrival),
-        REDLOCK_OK);
+    arrival_begin(arrival, user, "b", &options);
 }
 
 static bool are_counted(unsigned masters, long long parties)
@@ -52,19 +33,11 @@ static void begin_to_wait(int64_t timeout_ms, const char *token)
     AWAIT(&former, are_counted(MASTERS, 1));
 }
 
-static void assert_told(struct arrival *arrival, struct user *user, redlock_code code)
-{
-    AWAIT(user, arrival->times);
-    assert_code(arrival->told.code, code);
-    assert_int_equal(arrival->times, 1);
-    redlock_barrier_free(arrival->party);
-}
-
 static void let_both_pass(struct user *user)
 {
     arrive(&second, &other, 2, 0, NULL);
-    assert_told(&second, user, REDLOCK_OK);
-    assert_told(&first, user, REDLOCK_OK);
+    arrival_end(&second, user, REDLOCK_OK);
+    arrival_end(&first, user, REDLOCK_OK);
 }
 
 SCENE(test_a_party_goes_over, .masters = MASTERS)
@@ -88,8 +61,8 @@ SCENE(test_parties_of_both_lists_pass, .masters = MASTERS)
     relisted_ask();
     relisted_leave();
     arrive(&second, &another, 2, 0, NULL);
-    assert_told(&second, &next, REDLOCK_OK);
-    assert_told(&first, &next, REDLOCK_OK);
+    arrival_end(&second, &next, REDLOCK_OK);
+    arrival_end(&first, &next, REDLOCK_OK);
     assert_string_equal(first.told.token, "mine");
     assert_int_equal(user_end(&another, 5000), 0);
     relisted_end();
@@ -103,7 +76,7 @@ SCENE(test_an_undecided_party_comes_back, .masters = MASTERS)
     relisted_ask();
     AWAIT(&next, former_closed);
     assert_int_equal(first.times, 0);
-    assert_told(&first, &next, REDLOCK_E_UNDECIDED);
+    arrival_end(&first, &next, REDLOCK_E_UNDECIDED);
     assert_true(first.told.undecided);
     redlock_free(former.client);
     char token[REDLOCK_TOKEN_SIZE];
@@ -119,7 +92,7 @@ SCENE(test_the_time_of_a_party_goes_on, .masters = MASTERS)
     AWAIT(&former, now_us() >= first.at_us + 2000000);
     relisted_ask();
     AWAIT_AWAKE_MS(&next, first.times, 3500);
-    assert_told(&first, &next, REDLOCK_E_NOT_PASSED);
+    arrival_end(&first, &next, REDLOCK_E_NOT_PASSED);
     assert_true(now_us() >= first.at_us + 4000000);
     relisted_leave();
     relisted_end();
@@ -132,7 +105,7 @@ SCENE(test_a_party_that_leaves_does_not_go, .masters = MASTERS)
     relisted_ask();
     assert_code(redlock_barrier_leave(first.party), REDLOCK_OK);
     assert_code(redlock_barrier_leave(first.party), REDLOCK_E_STATE);
-    assert_told(&first, &next, REDLOCK_E_CANCELLED);
+    arrival_end(&first, &next, REDLOCK_E_CANCELLED);
     relisted_leave();
     relisted_end();
 }
@@ -199,51 +172,20 @@ SCENE(test_a_close_tells_parties_that_are_left, .masters = MASTERS)
 
 /* ---- latches -------------------------------------------------------------------------------- */
 
-struct call {
-    redlock_latch *latch;
-    unsigned times;
-    redlock_latch_result told;
-};
+static struct latching made, waits, more;
 
-static struct call made, waits, more;
-
-static void hear_tally(redlock_latch *latch, const redlock_latch_result *tally, void *data)
-{
-    struct call *call = data;
-    assert_ptr_equal(latch, call->latch);
-    call->times++;
-    call->told = *tally;
-}
-
-typedef redlock_code ask_fn(redlock *, redlock_latch **, const char *,
-                            const redlock_latch_options *, redlock_latch_callback *, void *);
-
-static void ask_for(struct call *call, struct user *user, ask_fn *what,
-                    const redlock_latch_options *options)
-{
-    *call = (struct call){0};
-    assert_code(what(user->client, &call->latch, "l", options, hear_tally, call), REDLOCK_OK);
-}
-
-static void ask(struct call *call, struct user *user, ask_fn *what, int64_t arrivals)
+static void ask(struct latching *latching, struct user *user, latch_function *what,
+                int64_t arrivals)
 {
     redlock_latch_options options = {.size = sizeof options, .arrivals = arrivals};
-    ask_for(call, user, what, &options);
-}
-
-static void assert_answered(struct call *call, struct user *user, redlock_code code)
-{
-    AWAIT(user, call->times);
-    assert_code(call->told.code, code);
-    assert_int_equal(call->times, 1);
-    redlock_latch_free(call->latch);
+    latching_begin(latching, user, what, "l", &options);
 }
 
 /* A count puts it on masters that lack it. */
 static bool is_on_all(void)
 {
     ask(&more, &former, redlock_latch_count, 0);
-    assert_answered(&more, &former, REDLOCK_OK);
+    latching_end(&more, &former, REDLOCK_OK);
     return cluster_answering(&scene.cluster, 1, "EXISTS redlock:latch:l") == MASTERS;
 }
 
@@ -251,7 +193,7 @@ static bool is_on_all(void)
 static void make(int64_t arrivals)
 {
     ask(&made, &former, redlock_latch_create, arrivals);
-    assert_answered(&made, &former, REDLOCK_OK);
+    latching_end(&made, &former, REDLOCK_OK);
     AWAIT(&former, is_on_all());
 }
 
@@ -266,8 +208,8 @@ SCENE(test_an_await_goes_over, .masters = MASTERS)
     assert_int_equal(waits.times, 0);
     relisted_kill_former();
     ask(&more, &other, redlock_latch_arrive, 0);
-    assert_answered(&more, &next, REDLOCK_OK);
-    assert_answered(&waits, &next, REDLOCK_OK);
+    latching_end(&more, &next, REDLOCK_OK);
+    latching_end(&waits, &next, REDLOCK_OK);
     assert_string_equal(waits.told.id, made.told.id);
     assert_true(waits.told.open);
     relisted_end_with_dead();
@@ -282,7 +224,7 @@ SCENE(test_an_arrival_goes_over, .masters = MASTERS)
     ask(&waits, &former, redlock_latch_arrive, 0);
     AWAIT(&former, cluster_count(&scene.cluster, 5, "ZCOUNT redlock:latch:l -inf +inf") > 0);
     relisted_ask();
-    assert_answered(&waits, &next, REDLOCK_OK);
+    latching_end(&waits, &next, REDLOCK_OK);
     assert_int_equal(waits.told.arrived, 1);
     AWAIT(&next, former_closed);
     redlock_free(former.client);
@@ -294,13 +236,13 @@ SCENE(test_the_time_of_an_await_goes_on, .masters = MASTERS)
     redlock_latch_options options = {.size = sizeof options, .timeout_ms = 4000};
     relisted_begin();
     ask(&made, &former, redlock_latch_create, 1);
-    assert_answered(&made, &former, REDLOCK_OK);
+    latching_end(&made, &former, REDLOCK_OK);
     int64_t asked_us = now_us();
-    ask_for(&waits, &former, redlock_latch_await, &options);
+    latching_begin(&waits, &former, redlock_latch_await, "l", &options);
     AWAIT(&former, now_us() >= asked_us + 2000000);
     relisted_ask();
     AWAIT_AWAKE_MS(&next, waits.times, 3500);
-    assert_answered(&waits, &next, REDLOCK_E_NOT_OPEN);
+    latching_end(&waits, &next, REDLOCK_E_NOT_OPEN);
     assert_true(now_us() >= asked_us + 4000000);
     relisted_leave();
     relisted_end();
@@ -314,7 +256,7 @@ SCENE(test_a_creation_is_waited_for, .masters = MASTERS)
     relisted_ask();
     AWAIT(&next, former_closed);
     assert_int_equal(more.times, 1);
-    assert_answered(&made, &next, REDLOCK_OK);
+    latching_end(&made, &next, REDLOCK_OK);
     redlock_free(former.client);
     relisted_end();
 }

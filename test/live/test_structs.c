@@ -11,7 +11,7 @@
 
 #define DRAWS 2000
 
-PROGRAM(.masters = 3)
+PROGRAM(.masters = 3, .has_user = true)
 
 static void fill(void *at, size_t size)
 {
@@ -39,8 +39,6 @@ static void must_not_share(struct user *user, const redlock_name *name,
 /* A program from before names had a mode sets only these. */
 CASE(a_name_with_bytes_and_length)
 {
-    struct user user;
-    user_open(&user, &cluster, NULL);
     for (unsigned i = 0; i < DRAWS; i++) {
         redlock_name name;
         fill(&name, sizeof name);
@@ -53,14 +51,11 @@ CASE(a_name_with_bytes_and_length)
         name.size = sizeof name;
         must_not_share(&user, &name, NULL);
     }
-    user_close_clean(&user, &cluster);
 }
 
 CASE(the_options_of_a_lease_with_a_ttl)
 {
-    struct user user;
     redlock_name name = NAME("name");
-    user_open(&user, &cluster, NULL);
     for (unsigned i = 0; i < DRAWS; i++) {
         redlock_lease_options terms;
         fill(&terms, sizeof terms);
@@ -68,15 +63,12 @@ CASE(the_options_of_a_lease_with_a_ttl)
         terms.ttl_ms = 1000;
         must_not_share(&user, &name, &terms);
     }
-    user_close_clean(&user, &cluster);
 }
 
 /* One field at a time, for together the others hide it. */
 CASE(each_byte_of_the_options_of_a_lease)
 {
-    struct user user;
     redlock_name name = NAME("name");
-    user_open(&user, &cluster, NULL);
     size_t ends = offsetof(redlock_lease_options, on_event);
     for (size_t at = sizeof(size_t); at < ends; at++)
         for (unsigned value = 1; value < 256; value += 2) {
@@ -84,7 +76,6 @@ CASE(each_byte_of_the_options_of_a_lease)
             memset((char *)&terms + at, (int)value, 1);
             must_not_share(&user, &name, &terms);
         }
-    user_close_clean(&user, &cluster);
 }
 
 /* Its pointers are never followed, for the numbers are wrong. */
@@ -118,9 +109,7 @@ static void on_page(redlock_survey *survey, const redlock_survey_page *page, voi
 /* Its only other fields are a number and a flag, which may be right by chance. */
 CASE(the_options_of_a_look_and_of_a_survey)
 {
-    struct user user;
     redlock_name name = NAME("name");
-    user_open(&user, &cluster, NULL);
     for (int value = 2; value < 256; value++) {
         redlock_look *look;
         redlock_survey *survey;
@@ -134,7 +123,6 @@ CASE(the_options_of_a_look_and_of_a_survey)
                     REDLOCK_E_ARGUMENT);
         assert_true(!look && !survey);
     }
-    user_close_clean(&user, &cluster);
 }
 
 static struct take waiter;
@@ -168,13 +156,10 @@ static void refuses_sizes(redlock_code (*get)(void *result), size_t known)
 
 CASE(results_of_another_size)
 {
-    struct user user;
     redlock_lease_options terms = {.size = sizeof terms};
-    user_open(&user, &cluster, NULL);
     take_ask(&waiter, &user, "name", &terms);
     refuses_sizes(get_stats, sizeof(redlock_stats));
     refuses_sizes(get_node, sizeof(redlock_node));
     refuses_sizes(get_place, sizeof(redlock_place));
     take_free(&waiter);
-    user_close_clean(&user, &cluster);
 }

@@ -8,9 +8,8 @@
 
 #include "fixture.h"
 #include "lists_in_use.h"
-#include "user.h"
+#include "recipe_user.h"
 
-#include <redlock/recipes.h>
 #include <redlock/sync.h>
 
 #define MASTERS     4
@@ -152,42 +151,25 @@ CASE(other_servers_of_one_host)
     user_close(&next, PATIENCE_MS);
 }
 
-static unsigned told; /* times; the last result of the call */
-static redlock_code result;
-
-static void hear_tally(redlock_latch *latch, const redlock_latch_result *tally, void *data)
-{
-    (void)latch, (void)data;
-    told++;
-    result = tally->code;
-}
-
 /* The masters there would keep nobody out that counts on those here. */
 CASE(a_call_stays_at_other_servers_of_one_host)
 {
     struct user former, next;
-    redlock_latch *made, *latch;
+    struct latching made, waits;
     redlock_latch_options options = {.size = sizeof options, .arrivals = 1};
     begin(&former, ev_loop_new(0), two);
     AWAIT(&former, former.ready && user_all_up(&former));
-    left = told = 0;
-    assert_code(redlock_latch_create(former.client, &made, "latch", &options, hear_tally, NULL),
-                REDLOCK_OK);
-    AWAIT(&former, told == 1);
-    assert_code(result, REDLOCK_OK);
-    redlock_latch_free(made);
-    options = (redlock_latch_options){.size = sizeof options, .timeout_ms = REDLOCK_FOREVER};
-    assert_code(redlock_latch_await(former.client, &latch, "latch", &options, hear_tally, NULL),
-                REDLOCK_OK);
+    left = 0;
+    latching_begin(&made, &former, redlock_latch_create, "latch", &options);
+    latching_end(&made, &former, REDLOCK_OK);
+    latching_begin(&waits, &former, redlock_latch_await, "latch", NULL);
     begin(&next, former.loop, others_tls);
     assert_code(redlock_relist(former.client, next.client, NULL, NULL), REDLOCK_OK);
     AWAIT(&next, next.ready && strstr(former.log, "leases wait"));
-    assert_int_equal(told, 1);
+    assert_int_equal(waits.times, 0);
     redlock_close(former.client, 0, hear_closed, NULL);
     AWAIT(&next, left);
-    assert_int_equal(told, 2);
-    assert_code(result, REDLOCK_E_CLOSED);
-    redlock_latch_free(latch);
+    latching_end(&waits, &next, REDLOCK_E_CLOSED);
     redlock_free(former.client);
     user_close(&next, PATIENCE_MS);
 }
