@@ -282,36 +282,39 @@ struct task *task_new(redlock_sync *client)
     return &errand->task;
 }
 
+static void finish(struct errand *errand, redlock_code code)
+{
+    errand->task.code = code;
+    flag_raise(&errand->done);
+}
+
 static void on_passage(redlock_barrier *party, const redlock_barrier_result *passage, void *data)
 {
     struct errand *errand = data;
     errand->task.passage = *passage;
     snprintf(errand->task.text, sizeof errand->task.text, "%s", passage->text);
     errand->task.passage.text = errand->task.text;
-    errand->task.code = passage->code;
     errand->party = NULL;
     redlock_barrier_free(party);
-    flag_raise(&errand->done);
+    finish(errand, errand->task.passage.code);
 }
 
 static void on_tally(redlock_latch *latch, const redlock_latch_result *tally, void *data)
 {
     struct errand *errand = data;
     errand->task.tally = *tally;
-    errand->task.code = tally->code;
     errand->latch = NULL;
     redlock_latch_free(latch);
-    flag_raise(&errand->done);
+    finish(errand, errand->task.tally.code);
 }
 
 static void on_asked(redlock_asker *asker, const redlock_asked *asked, void *data)
 {
     struct errand *errand = data;
     errand->task.asked = *asked;
-    errand->task.code = asked->code;
     errand->asker = NULL;
     redlock_asker_free(asker);
-    flag_raise(&errand->done);
+    finish(errand, errand->task.asked.code);
 }
 
 static void begin_barrier(redlock *client, void *data)
@@ -340,8 +343,7 @@ static void end_asker(struct errand *errand)
 {
     redlock_asker_free(errand->asker);
     errand->asker = NULL;
-    errand->task.code = REDLOCK_E_CANCELLED;
-    flag_raise(&errand->done);
+    finish(errand, REDLOCK_E_CANCELLED);
 }
 
 static void leave(redlock *client, void *data)
@@ -356,8 +358,12 @@ static void leave(redlock *client, void *data)
         redlock_latch_cancel(errand->latch);
 }
 
-static redlock_code begin(struct errand *errand, void (*function)(redlock *client, void *data))
+static redlock_code begin(struct task *task, const char *name, const void *options,
+                          void (*function)(redlock *client, void *data))
 {
+    struct errand *errand = errand_of(task);
+    errand->name = name;
+    errand->options = options;
     redlock_code code = redlock_sync_run(errand->client, function, errand);
     if (!code)
         code = errand->refused;
@@ -368,28 +374,19 @@ static redlock_code begin(struct errand *errand, void (*function)(redlock *clien
 redlock_code task_arrive(struct task *task, const char *name,
                          const redlock_barrier_options *options)
 {
-    struct errand *errand = errand_of(task);
-    errand->name = name;
-    errand->options = options;
-    return begin(errand, begin_barrier);
+    return begin(task, name, options, begin_barrier);
 }
 
 redlock_code task_latch(struct task *task, latch_call *call, const char *name,
                         const redlock_latch_options *options)
 {
-    struct errand *errand = errand_of(task);
-    errand->name = name;
-    errand->options = options;
-    errand->call = call;
-    return begin(errand, begin_latch);
+    errand_of(task)->call = call;
+    return begin(task, name, options, begin_latch);
 }
 
 redlock_code task_ask(struct task *task, const char *name, const redlock_ask_options *options)
 {
-    struct errand *errand = errand_of(task);
-    errand->name = name;
-    errand->options = options;
-    return begin(errand, begin_ask);
+    return begin(task, name, options, begin_ask);
 }
 
 bool task_wait(struct task *task, int64_t ms)

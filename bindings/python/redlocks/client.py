@@ -353,13 +353,9 @@ class Client:
                token: Optional[str] = None) -> Passage:
         """Waits at a barrier until all parties are there. Without that an error, whose `result` tells."""
         options = recipes.barrier_options(parties, generation, ttl, timeout, token)
-        if not may_be_interrupted():
-            told, result = Struct("redlock_barrier_result").at, _result()
-            code = lib.redlock_sync_barrier_arrive(self._handle, c_string(name), options.at, told, result)
-            return recipes.result_of(code, passage_of(told), text(result.text))
-        task = self._task()
-        code = self._carry_out(task, lib.task_arrive, c_string(name), options.at)
-        return recipes.result_of(code, passage_of(task.passage), text(task.text))
+        return recipes.result_of(*self._carry_out(
+            "passage", "redlock_barrier_result", passage_of, lib.redlock_sync_barrier_arrive, lib.task_arrive,
+            c_string(name), options.at))
 
     def latch_create(self, name: Union[str, bytes], arrivals: int, *, life: Optional[Duration] = None,
                      timeout: Optional[Duration] = None) -> Tally:
@@ -378,14 +374,11 @@ class Client:
 
     def _latch(self, call: str, name: Union[str, bytes], timeout: Optional[Duration], **more: Any) -> Tally:
         options = recipes.latch_options(timeout, **more)
-        if not may_be_interrupted():
-            told, result = Struct("redlock_latch_result").at, _result()
-            code = getattr(lib, call.replace("redlock_", "redlock_sync_"))(
-                self._handle, c_string(name), options.at, told, result)
-            return recipes.result_of(code, tally_of(told), text(result.text))
-        task = self._task()
-        code = self._carry_out(task, lib.task_latch, address(call), c_string(name), options.at)
-        return recipes.result_of(code, tally_of(task.tally), recipes.of_latch(code))
+        code, tally, said = self._carry_out(
+            "tally", "redlock_latch_result", tally_of,
+            getattr(lib, call.replace("redlock_", "redlock_sync_")),
+            lambda task, *asked: lib.task_latch(task, address(call), *asked), c_string(name), options.at)
+        return recipes.result_of(code, tally, recipes.of_latch(code) or said)
 
     def once(self, name: Union[str, bytes], key: str, work: Callable[[Lease], Any], *, life: Duration,
              note: Optional[str] = None, on_event: Optional[Callback] = None, **terms: Unpack[Terms]) -> Done:
@@ -423,33 +416,30 @@ class Client:
     def ask(self, name: Union[str, bytes], text: str = "", *, timeout: Optional[Duration] = None
             ) -> Optional[Asked]:
         """Asks the holder of the name to let go. None: nobody has it."""
-        return self._ask(c_string(name), recipes.ask_options(text, timeout))
+        options = recipes.ask_options(text, timeout)
+        return recipes.asked_or_none(*self._carry_out(
+            "asked", "redlock_asked", asked_of, lib.redlock_sync_ask, lib.task_ask,
+            c_string(name), options.at))
 
-    def _ask(self, name: Any, options: Struct) -> Optional[Asked]:
+    def _carry_out(self, field: str, struct: str, read: Callable[[Any], Any], call: Any, begin: Any,
+                   *asked: Any) -> tuple[int, Any, str]:
+        """The code, the outcome, and a text: of the call, or of a task where signals may come."""
         if not may_be_interrupted():
-            told, result = Struct("redlock_asked").at, _result()
-            code = lib.redlock_sync_ask(self._handle, name, options.at, told, result)
-            return recipes.asked_or_none(code, asked_of(told), text(result.text))
-        task = self._task()
-        code = self._carry_out(task, lib.task_ask, name, options.at)
-        return recipes.asked_or_none(code, asked_of(task.asked), "")
-
-    def _task(self) -> Any:
+            told, result = Struct(struct).at, _result()
+            code = call(self._handle, *asked, told, result)
+            return code, read(told), text(result.text)
         made = lib.task_new(self._handle)
         if not made:
             raise MemoryError
-        return ffi.gc(made, lib.task_free)
-
-    @staticmethod
-    def _carry_out(task: Any, begin: Any, *arguments: Any) -> int:
+        task = ffi.gc(made, lib.task_free)
         try:
-            if refused := begin(task, *arguments):
+            if refused := begin(task, *asked):
                 raise error_of(refused)
             _wait(task, lib.task_wait)
         except BaseException:  # whoever keeps the traceback
             ffi.release(task)
             raise
-        return task.code
+        return task.code, read(getattr(task, field)), text(task.text)
 
 
 def _wait(handle: Any, function: Any) -> None:
