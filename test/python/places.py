@@ -1,6 +1,7 @@
 """Masters for the scenes: real ones, or with DOUBLE=1 those inside the process."""
 
 import asyncio
+import functools
 import gc
 import os
 import sys
@@ -72,6 +73,14 @@ class Case(unittest.TestCase):
         return asyncio.run(main())
 
 
+def on_loop(test):
+    """A test that is a coroutine, and gets a client of the loop."""
+    @functools.wraps(test)
+    def run(case):
+        return case.run_on_loop(functools.partial(test, case))
+    return run
+
+
 async def becomes(condition):
     end = time.monotonic() + DEADLINE
     while not condition():
@@ -80,4 +89,4 @@ async def becomes(condition):
         await asyncio.sleep(0.005)
 
 
-__all__ = ["Case", "DEADLINE", "DOUBLE", "PATIENT", "ROOT", "becomes", "until"]
+__all__ = ["Case", "DEADLINE", "DOUBLE", "PATIENT", "ROOT", "becomes", "on_loop", "until"]

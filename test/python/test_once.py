@@ -8,7 +8,7 @@ import signal
 import threading
 import unittest
 
-from places import DEADLINE, PATIENT, Case, becomes
+from places import DEADLINE, PATIENT, Case, becomes, on_loop
 
 import redlocks
 from redlocks import Code, aio
@@ -167,46 +167,44 @@ class Once(Case):
         self.run_on_loop(program)
         self.assertEqual(len(ran), 1)
 
-    def test_a_loss_on_a_loop(self):
-        async def program(client):
-            async def is_cancelled(lease):
-                self.take_away(self.name)
-                await asyncio.sleep(DEADLINE)
+    @on_loop
+    async def test_a_loss_on_a_loop(self, client):
+        async def is_cancelled(lease):
+            self.take_away(self.name)
+            await asyncio.sleep(DEADLINE)
 
-            async def hides_it(lease):
-                self.take_away(self.name)
-                try:
-                    await lease.extend()
-                except (redlocks.LostError, asyncio.CancelledError):
-                    pass
-            lost = await error_of(client.once(self.name, DAY, is_cancelled, life=LIFE, ttl=6))
-            self.assertIs(type(lost), redlocks.LostError)
-            lost = await error_of(client.once(self.name, DAY, hides_it, life=LIFE, ttl=6, wait=DEADLINE))
-            self.assertIs(type(lost), redlocks.NotRecordedError)
-            self.assertFalse(lost.undecided)
-            self.assertEqual(asyncio.current_task().cancelling(), 0)
-            async with client.lock(self.name, wait=DEADLINE) as lease:
-                self.assertFalse((await lease.once_look(DAY)).open)
-        self.run_on_loop(program)
+        async def hides_it(lease):
+            self.take_away(self.name)
+            try:
+                await lease.extend()
+            except (redlocks.LostError, asyncio.CancelledError):
+                pass
+        lost = await error_of(client.once(self.name, DAY, is_cancelled, life=LIFE, ttl=6))
+        self.assertIs(type(lost), redlocks.LostError)
+        lost = await error_of(client.once(self.name, DAY, hides_it, life=LIFE, ttl=6, wait=DEADLINE))
+        self.assertIs(type(lost), redlocks.NotRecordedError)
+        self.assertFalse(lost.undecided)
+        self.assertEqual(asyncio.current_task().cancelling(), 0)
+        async with client.lock(self.name, wait=DEADLINE) as lease:
+            self.assertFalse((await lease.once_look(DAY)).open)
 
-    def test_a_call_about_a_lease_that_ends(self):
-        async def program(client):
-            lease = await client.acquire(self.name)
-            look = asyncio.create_task(lease.once_look(DAY))
+    @on_loop
+    async def test_a_call_about_a_lease_that_ends(self, client):
+        lease = await client.acquire(self.name)
+        look = asyncio.create_task(lease.once_look(DAY))
+        await asyncio.sleep(0)
+        lease.heed(id)
+        await lease.release()
+        if not look.done():
+            self.assertEqual((await error_of(look)).code, Code.E_CANCELLED)
+        self.assertEqual(lease._parts, [])
+        self.assertEqual((await error_of(lease.once_look(DAY))).code, Code.E_STATE)
+        self.assertRaises(redlocks.MisuseError, lease.heed, id)
+        async with aio.Client(self.nodes, **PATIENT) as other:
+            lease = await other.acquire(self.name, wait=DEADLINE)
+            look = asyncio.create_task(lease.once_record(DAY, LIFE))
             await asyncio.sleep(0)
-            lease.heed(id)
-            await lease.release()
-            if not look.done():
-                self.assertEqual((await error_of(look)).code, Code.E_CANCELLED)
-            self.assertEqual(lease._parts, [])
-            self.assertEqual((await error_of(lease.once_look(DAY))).code, Code.E_STATE)
-            self.assertRaises(redlocks.MisuseError, lease.heed, id)
-            async with aio.Client(self.nodes, **PATIENT) as other:
-                lease = await other.acquire(self.name, wait=DEADLINE)
-                look = asyncio.create_task(lease.once_record(DAY, LIFE))
-                await asyncio.sleep(0)
-            self.assertIn((await error_of(look)).code, (Code.E_CANCELLED, Code.E_CLOSED))
-        self.run_on_loop(program)
+        self.assertIn((await error_of(look)).code, (Code.E_CANCELLED, Code.E_CLOSED))
 
 
 class Wishes(Case):
@@ -263,16 +261,15 @@ class Wishes(Case):
                 self.assertEqual((await error_of(other.ask(self.name, "two\nlines"))).code, Code.E_ARGUMENT)
         self.run_on_loop(program)
 
-    def test_what_cannot_be_heeded(self):
-        async def program(client):
-            async with client.lock(self.name, self.name + "2") as lease:
-                self.assertRaises(redlocks.MisuseError, lease.heed, id)
-                self.assertRaises(TypeError, lease.heed, None)
+    @on_loop
+    async def test_what_cannot_be_heeded(self, client):
+        async with client.lock(self.name, self.name + "2") as lease:
+            self.assertRaises(redlocks.MisuseError, lease.heed, id)
+            self.assertRaises(TypeError, lease.heed, None)
 
-                async def hear(wish):
-                    """Nobody would await it."""
-                self.assertRaises(TypeError, lease.heed, hear)
-        self.run_on_loop(program)
+            async def hear(wish):
+                """Nobody would await it."""
+            self.assertRaises(TypeError, lease.heed, hear)
 
 
 if __name__ == "__main__":
