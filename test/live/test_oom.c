@@ -288,18 +288,27 @@ static void heed_another(struct user *user, struct user *other)
     give_back(&take);
 }
 
+static redlock_code open_other(struct user *other)
+{
+    redlock_options options = {.size = sizeof options, .nodes = cluster.nodes};
+    return redlock_open(&other->client, other->loop, &options, NULL, 0);
+}
+
+static void end_life(struct user *user)
+{
+    redlock_close(user->client, 5000, on_closed, user);
+    AWAIT(user, user->closed);
+    redlock_free(user->client);
+    assert_int_equal(user->left, 0);
+}
+
 static void ask_and_heed(struct user *user)
 {
     struct user other = {.loop = user->loop};
-    redlock_options options = {.size = sizeof(redlock_options)};
-    options.nodes = cluster.nodes;
-    if (redlock_open(&other.client, other.loop, &options, NULL, 0))
+    if (open_other(&other))
         return;
     heed_another(user, &other);
-    redlock_close(other.client, 5000, on_closed, &other);
-    AWAIT(user, other.closed);
-    redlock_free(other.client);
-    assert_int_equal(other.left, 0);
+    end_life(&other);
 }
 
 /* A word that could not be taken back ends by itself. */
@@ -333,10 +342,8 @@ static void take_over(struct user *user, const redlock_lease_options *terms)
 {
     static const redlock_name one[] = {NAME("one")};
     struct user other = {.loop = user->loop};
-    redlock_options options = {.size = sizeof(redlock_options)};
     struct take take;
-    options.nodes = cluster.nodes;
-    if (redlock_open(&other.client, other.loop, &options, NULL, 0))
+    if (open_other(&other))
         return;
     ask_for(&take, user, one, 1, terms);
     if (take.lease) {
@@ -351,10 +358,7 @@ static void take_over(struct user *user, const redlock_lease_options *terms)
             assert_code(code, has(&take) ? REDLOCK_E_MEMORY : REDLOCK_E_STATE);
         give_back(&take);
     }
-    redlock_close(other.client, 5000, on_closed, &other);
-    AWAIT(user, other.closed);
-    redlock_free(other.client);
-    assert_int_equal(other.left, 0);
+    end_life(&other);
 }
 
 static void go_over(struct user *user)
@@ -409,10 +413,7 @@ static bool live(life *life, enum fault fault, unsigned n)
         assert_null(user.client);
     } else {
         life(&user);
-        redlock_close(user.client, 5000, on_closed, &user);
-        AWAIT(&user, user.closed);
-        redlock_free(user.client);
-        assert_int_equal(user.left, 0);
+        end_life(&user);
     }
     bool struck = fault_disarm();
     assert_keeps_count(user.loop);
@@ -435,12 +436,21 @@ static void live_all(life *life, enum fault fault, const char *what)
     assert_true(n > 10 && n < LAST);
 }
 
-static void live_through_all(life *life)
-{
-    live_all(life, FAULT_MEMORY, "allocations failed");
-    live_all(life, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-    live_all(life, FAULT_CALL_FAILS, "calls on sockets failed");
-}
+#define LIVES_THROUGH_ALL(name, life)                                                              \
+    CASE(name)                                                                                     \
+    {                                                                                              \
+        live_all(life, FAULT_MEMORY, "allocations failed");                                        \
+        live_all(life, FAULT_MEMORY_SPELL, "times ten allocations failed in a row");               \
+        live_all(life, FAULT_CALL_FAILS, "calls on sockets failed");                               \
+    }
+LIVES_THROUGH_ALL(test_leases, hold_and_contend)
+LIVES_THROUGH_ALL(test_leaders, lead_and_observe)
+LIVES_THROUGH_ALL(test_barriers, meet)
+LIVES_THROUGH_ALL(test_latches, latch)
+LIVES_THROUGH_ALL(test_work_done_once, do_once)
+LIVES_THROUGH_ALL(test_wishes, ask_and_heed)
+LIVES_THROUGH_ALL(test_move, go_over)
+LIVES_THROUGH_ALL(test_move_of_a_leader, lead_and_go_over)
 
 /* A life over TLS has some ten thousand allocations of OpenSSL: the first ones, and then each a bit
  * further than the last. */
@@ -460,11 +470,6 @@ CASE(test_tls_memory)
 static void live_through(enum fault fault, const char *what)
 {
     live_all(hold_and_contend, fault, what);
-}
-
-CASE(test_leaders)
-{
-    live_through_all(lead_and_observe);
 }
 
 /* The n-th allocation of an announcement fails, for each n; returns how many there are. */
@@ -546,38 +551,6 @@ CASE(test_a_thread_leads_without_memory_to_announce)
     forget_what_expires();
 }
 
-CASE(test_barriers)
-{
-    live_through_all(meet);
-}
-
-CASE(test_latches)
-{
-    live_through_all(latch);
-}
-
-CASE(test_work_done_once)
-{
-    live_through_all(do_once);
-}
-
-CASE(test_wishes)
-{
-    live_through_all(ask_and_heed);
-}
-
-CASE(test_move)
-{
-    live_through_all(go_over);
-    live_through_all(lead_and_go_over);
-}
-
-CASE(test_memory)
-{
-    live_through(FAULT_MEMORY, "allocations failed");
-    live_through(FAULT_MEMORY_SPELL, "times ten allocations failed in a row");
-}
-
 /* A lease with the outcome ACQUIRED can also be released. */
 CASE(test_token_takes_no_memory)
 {
@@ -591,11 +564,6 @@ CASE(test_token_takes_no_memory)
     AWAIT(&user, cluster_holders(&cluster, "name", token) == 5);
     assert_code(take_release(&take), REDLOCK_OK);
     user_close_clean(&user, &cluster);
-}
-
-CASE(test_calls_that_fail)
-{
-    live_through(FAULT_CALL_FAILS, "calls on sockets failed");
 }
 
 CASE(test_calls_that_do_half)
