@@ -1,14 +1,11 @@
 #include "relisted.h"
 
-#define FLEET "fleet"
-
 struct user former, next, other;
 unsigned former_closed;
 
 void relisted_join(struct user *user, unsigned first, unsigned count)
 {
-    scene_list(&scene, user, FLEET, first, count);
-    AWAIT(user, user->ready && user_all_up(user));
+    scene_join_list(&scene, user, FLEET, first, count);
 }
 
 static void hear_closed(redlock *client, unsigned left, void *data)
@@ -27,9 +24,14 @@ void relisted_begin(void)
     relisted_join(&other, 1, 5);
 }
 
+redlock_code relisted_leave_for(struct user *to)
+{
+    return redlock_relist(former.client, to->client, hear_closed, &former);
+}
+
 void relisted_ask(void)
 {
-    assert_code(redlock_relist(former.client, next.client, hear_closed, &former), REDLOCK_OK);
+    assert_code(relisted_leave_for(&next), REDLOCK_OK);
 }
 
 void relisted_kill_former(void)

@@ -7,6 +7,7 @@
 #include "scene.h"
 
 #define MASTERS 6
+#define FLEET   "fleet"
 
 extern struct user former, next, other; /* `other` has the next list too */
 extern unsigned former_closed;          /* times that the former client told it */
@@ -18,6 +19,8 @@ void relisted_begin(void);
 void relisted_begin_without_next(void);
 void relisted_run_next(void);
 void relisted_join(struct user *user, unsigned first, unsigned count);
+/* As redlock_relist(). */
+redlock_code relisted_leave_for(struct user *to);
 void relisted_ask(void);
 /* Fewer than a quorum of the former list are left, and a quorum of the next one. */
 void relisted_kill_former(void);

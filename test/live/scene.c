@@ -87,6 +87,13 @@ void scene_list(struct scene *scene, struct user *user, const char *fleet, unsig
     user_begin(user, scene->loop, nodes, &options);
 }
 
+void scene_join_list(struct scene *scene, struct user *user, const char *fleet, unsigned first,
+                     unsigned count)
+{
+    scene_list(scene, user, fleet, first, count);
+    AWAIT(user, user->ready && user_all_up(user));
+}
+
 void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road)
 {
     redlock_options options = scene_options(scene);

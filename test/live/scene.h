@@ -42,6 +42,9 @@ void scene_join(struct scene *scene, struct user *user, unsigned by_road,
 /* A client of a fleet that lists `count` masters, from `first` on.  It may not be ready yet. */
 void scene_list(struct scene *scene, struct user *user, const char *fleet, unsigned first,
                 unsigned count);
+/* Likewise, and waits until all of them vote. */
+void scene_join_list(struct scene *scene, struct user *user, const char *fleet, unsigned first,
+                     unsigned count);
 /* With scene_options() and a label. */
 void scene_enter(struct scene *scene, struct user *user, const char *label, unsigned by_road);
 void scene_leave(struct user *user);

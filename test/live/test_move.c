@@ -13,17 +13,10 @@ static struct user former, next, other;
 static struct take held;
 static char token[128];
 
-/* With a list of masters, from `first` on. */
-static void join(struct user *user, const char *fleet, unsigned first, unsigned count)
-{
-    scene_list(&scene, user, fleet, first, count);
-    AWAIT(user, user->ready && user_all_up(user));
-}
-
 static void begin(void)
 {
-    join(&former, FLEET, 0, 5);
-    join(&next, FLEET, 0, 6);
+    scene_join_list(&scene, &former, FLEET, 0, 5);
+    scene_join_list(&scene, &next, FLEET, 0, 6);
     assert_code(take_lock(&held, &former, "name", NULL), REDLOCK_OK);
     snprintf(token, sizeof token, "%s", redlock_lease_token(held.lease));
 }
@@ -69,9 +62,9 @@ SCENE(test_handle_token_and_callback_stay, .masters = 6)
 SCENE(test_it_lives_on_without_the_former_masters, .masters = 6)
 {
     redlock_lease_options terms = lease_terms(3000, 0);
-    join(&former, FLEET, 0, 3);
-    join(&other, FLEET, 0, 4);
-    join(&next, FLEET, 1, 4);
+    scene_join_list(&scene, &former, FLEET, 0, 3);
+    scene_join_list(&scene, &other, FLEET, 0, 4);
+    scene_join_list(&scene, &next, FLEET, 1, 4);
     assert_code(take_lock(&held, &former, "name", &terms), REDLOCK_OK);
     assert_code(redlock_lease_move(held.lease, other.client), REDLOCK_OK);
     AWAIT(&other, held.told[REDLOCK_MOVED].times == 1);
@@ -90,8 +83,8 @@ SCENE(test_it_lives_on_without_the_former_masters, .masters = 6)
 SCENE(test_a_fence_and_a_slot_go_with_it, .masters = 6)
 {
     redlock_lease_options terms = lease_terms(10000, 0);
-    join(&former, FLEET, 0, 5);
-    join(&next, FLEET, 0, 6);
+    scene_join_list(&scene, &former, FLEET, 0, 5);
+    scene_join_list(&scene, &next, FLEET, 0, 6);
     terms.fence = true;
     terms.permits = 3;
     assert_code(take_lock(&held, &former, "name", &terms), REDLOCK_OK);
@@ -138,8 +131,8 @@ SCENE(test_readers_move, .masters = 6)
 {
     struct take reader;
     redlock_lease_options terms = lease_terms(10000, 0);
-    join(&former, FLEET, 0, 5);
-    join(&next, FLEET, 0, 6);
+    scene_join_list(&scene, &former, FLEET, 0, 5);
+    scene_join_list(&scene, &next, FLEET, 0, 6);
     terms.mode = REDLOCK_SHARED;
     assert_code(take_lock(&held, &former, "name", &terms), REDLOCK_OK);
     assert_code(take_lock(&reader, &former, "name", &terms), REDLOCK_OK);
@@ -158,8 +151,8 @@ SCENE(test_readers_move, .masters = 6)
 SCENE(test_it_is_lost_while_it_moves, .masters = 6)
 {
     redlock_lease_options terms = lease_terms(6000, 0);
-    join(&former, FLEET, 0, 3);
-    join(&next, FLEET, 0, 4);
+    scene_join_list(&scene, &former, FLEET, 0, 3);
+    scene_join_list(&scene, &next, FLEET, 0, 4);
     assert_code(take_lock(&held, &former, "name", &terms), REDLOCK_OK);
     cluster_do(&scene.cluster, "pause 1 2 3 4");
     assert_code(redlock_lease_move(held.lease, next.client), REDLOCK_OK);
@@ -188,8 +181,8 @@ static unsigned count_told(redlock_event_kind kind)
 
 SCENE(test_many_move_at_once, .masters = 6)
 {
-    join(&former, FLEET, 0, 5);
-    join(&next, FLEET, 0, 6);
+    scene_join_list(&scene, &former, FLEET, 0, 5);
+    scene_join_list(&scene, &next, FLEET, 0, 6);
     for (unsigned i = 0; i < MANY; i++) {
         char name[16];
         snprintf(name, sizeof name, "name %u", i);
@@ -216,8 +209,8 @@ SCENE(test_many_move_at_once, .masters = 6)
 /* Agreement would refuse one of these lists. */
 SCENE(test_it_stays_where_another_has_the_name, .masters = 4)
 {
-    join(&former, FLEET, 0, 3);
-    join(&next, FLEET, 0, 4);
+    scene_join_list(&scene, &former, FLEET, 0, 3);
+    scene_join_list(&scene, &next, FLEET, 0, 4);
     assert_code(take_lock(&held, &former, "name", NULL), REDLOCK_OK);
     cluster_tell(&scene.cluster, 2, "SET name another PX 30000");
     cluster_tell(&scene.cluster, 3, "SET name another PX 30000");
@@ -234,8 +227,8 @@ SCENE(test_it_stays_where_another_has_the_name, .masters = 4)
 
 SCENE(test_it_stays_if_quorums_need_not_meet, .masters = 6)
 {
-    join(&former, FLEET, 0, 5);
-    join(&next, FLEET, 1, 5);
+    scene_join_list(&scene, &former, FLEET, 0, 5);
+    scene_join_list(&scene, &next, FLEET, 1, 5);
     assert_code(take_lock(&held, &former, "name", NULL), REDLOCK_OK);
     assert_code(redlock_may_move(former.client, next.client), REDLOCK_E_DIFFERS);
     assert_code(redlock_lease_move(held.lease, next.client), REDLOCK_E_DIFFERS);
@@ -308,8 +301,8 @@ SCENE(test_a_client_may_be_freed_while_a_lease_moves, .masters = 6)
 SCENE(test_what_cannot_be_asked_meanwhile, .masters = 6)
 {
     redlock_lease_options terms = lease_terms(10000, 0);
-    join(&former, FLEET, 0, 5);
-    join(&next, FLEET, 0, 6);
+    scene_join_list(&scene, &former, FLEET, 0, 5);
+    scene_join_list(&scene, &next, FLEET, 0, 6);
     terms.fence = true;
     assert_code(take_lock(&held, &former, "name", &terms), REDLOCK_OK);
     assert_code(redlock_lease_move(held.lease, next.client), REDLOCK_OK);

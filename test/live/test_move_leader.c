@@ -13,16 +13,10 @@ static struct user former, next, eyes, their_eyes;
 static struct take leader;
 static int64_t term;
 
-static void join(struct user *user, const char *fleet, unsigned first, unsigned count)
-{
-    scene_list(&scene, user, fleet, first, count);
-    AWAIT(user, user->ready && user_all_up(user));
-}
-
 static void lead(unsigned masters)
 {
-    join(&former, FLEET, 0, masters);
-    join(&next, FLEET, 0, masters + 1);
+    scene_join_list(&scene, &former, FLEET, 0, masters);
+    scene_join_list(&scene, &next, FLEET, 0, masters + 1);
     take_lead(&leader, &former, "name", TTL, 0);
     term = redlock_lease_fence(leader.lease);
 }
@@ -96,8 +90,8 @@ SCENE(test_the_term_goes_on, .masters = 6)
 {
     struct watch watch, their_watch;
     lead(5);
-    join(&eyes, FLEET, 0, 5);
-    join(&their_eyes, FLEET, 0, 6);
+    scene_join_list(&scene, &eyes, FLEET, 0, 5);
+    scene_join_list(&scene, &their_eyes, FLEET, 0, 6);
     take_announce(&leader, "a");
     AWAIT(&former, masters_saying(1, "a") == 5);
     watch_begin(&watch, &eyes, "name");
@@ -145,7 +139,7 @@ SCENE(test_it_goes_there_and_back, .masters = 6)
 {
     struct watch watch;
     lead(5);
-    join(&eyes, FLEET, 0, 5);
+    scene_join_list(&scene, &eyes, FLEET, 0, 5);
     take_announce(&leader, "a");
     watch_begin(&watch, &eyes, "name");
     AWAIT(&eyes, hears(&watch, "a"));
@@ -198,7 +192,7 @@ SCENE(test_in_vain_nothing_is_said_there, .masters = 4)
 {
     struct watch watch;
     lead(3);
-    join(&eyes, FLEET, 0, 3);
+    scene_join_list(&scene, &eyes, FLEET, 0, 3);
     take_announce(&leader, "a");
     watch_begin(&watch, &eyes, "name");
     AWAIT(&eyes, hears(&watch, "a"));
@@ -239,7 +233,7 @@ SCENE(test_clients_that_close_meanwhile, .masters = 6)
     take_announce(&leader, "b");
     AWAIT(&former, masters_saying(2, "b") == 5);
 
-    join(&next, FLEET, 0, 6);
+    scene_join_list(&scene, &next, FLEET, 0, 6);
     assert_code(redlock_lease_move(leader.lease, next.client), REDLOCK_OK);
     assert_int_equal(user_end(&former, 5000), 0);
     assert_int_equal(leader.told[REDLOCK_RELEASED].times, 1);
@@ -292,8 +286,8 @@ SCENE(test_a_candidate_moves_with_its_term, .masters = 6)
     options.ttl_ms = TTL;
     options.value = "a";
     options.length = 1;
-    join(&former, FLEET, 0, 5);
-    join(&next, FLEET, 0, 6);
+    scene_join_list(&scene, &former, FLEET, 0, 5);
+    scene_join_list(&scene, &next, FLEET, 0, 6);
     watch_begin(&watch, &next, "name");
     AWAIT(&next, watch_hears_nobody(&watch));
     assert_code(redlock_campaign_begin(former.client, &candidate, "name", &options, run, &runner),

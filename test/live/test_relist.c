@@ -2,37 +2,20 @@
  * A client is left for one of another list: its leases move, then it closes by itself.
  * rule: D5, D6, D12
  */
-
 #include "recipe_user.h"
-#include "scene.h"
+#include "relisted.h"
 
-#define FLEET "fleet"
-#define HELD  3
-#define TTL   4000 /* ms: some wait for renewals */
+#define HELD 3
+#define TTL  4000 /* ms: some wait for renewals */
 
-static struct user former, next, last;
+static struct user last;
 static struct take held[HELD];
-static unsigned closed;
-
-static void join(struct user *user, unsigned first, unsigned count)
-{
-    scene_list(&scene, user, FLEET, first, count);
-    AWAIT(user, user->ready && user_all_up(user));
-}
-
-static void hear_closed(redlock *client, unsigned left, void *data)
-{
-    assert_ptr_equal(client, former.client);
-    assert_ptr_equal(data, &former);
-    assert_int_equal(left, 0);
-    closed++;
-}
 
 static void begin(void)
 {
-    closed = 0;
-    join(&former, 0, 5);
-    join(&next, 0, 6);
+    former_closed = 0;
+    relisted_join(&former, 0, 5);
+    relisted_join(&next, 0, 6);
     redlock_lease_options terms = lease_terms(TTL, 0);
     for (unsigned i = 0; i < HELD; i++) {
         char name[] = {(char)('a' + i), '\0'};
@@ -40,18 +23,13 @@ static void begin(void)
     }
 }
 
-static redlock_code relist(void)
-{
-    return redlock_relist(former.client, next.client, hear_closed, &former);
-}
-
 static void assert_left(void)
 {
-    AWAIT(&next, closed);
+    AWAIT(&next, former_closed);
     redlock_free(former.client);
     for (unsigned i = 0; i < HELD; i++) {
         assert_int_equal(held[i].told[REDLOCK_LOST].times, 0);
-        assert_int_equal(closed, 1);
+        assert_int_equal(former_closed, 1);
     }
 }
 
@@ -73,7 +51,7 @@ static void end(void)
 SCENE(test_all_move_then_it_closes, .masters = 6)
 {
     begin();
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_true(redlock_is_busy(former.client));
     assert_left();
     assert_true(have_moved(HELD));
@@ -82,10 +60,10 @@ SCENE(test_all_move_then_it_closes, .masters = 6)
 
 SCENE(test_without_leases_it_closes, .masters = 6)
 {
-    closed = 0;
-    join(&former, 0, 5);
-    join(&next, 0, 6);
-    assert_code(relist(), REDLOCK_OK);
+    former_closed = 0;
+    relisted_join(&former, 0, 5);
+    relisted_join(&next, 0, 6);
+    relisted_ask();
     assert_left();
     assert_int_equal(user_end(&next, 5000), 0);
 }
@@ -94,12 +72,12 @@ SCENE(test_it_takes_no_more_calls, .masters = 6)
 {
     struct take late;
     begin();
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     take_init(&late, &former);
     assert_code(redlock_acquire(former.client, &late.lease, "late", NULL, take_hear, &late),
                 REDLOCK_E_CLOSED);
     assert_says(redlock_last_error(former.client), "left for another one");
-    assert_code(relist(), REDLOCK_E_CLOSED);
+    assert_code(relisted_leave_for(&next), REDLOCK_E_CLOSED);
     assert_left();
     end();
 }
@@ -111,12 +89,12 @@ SCENE(test_a_waiter_keeps_its_turn, .masters = 6)
     redlock_lease_options terms = lease_terms(10000, REDLOCK_FOREVER);
     redlock_place place = {.size = sizeof place};
     begin();
-    join(&last, 0, 6);
+    relisted_join(&last, 0, 6);
     take_ask(&waiter, &former, "a", &terms);
     AWAIT(&former, redlock_lease_place(waiter.lease, &place) == REDLOCK_OK);
     take_ask(&later, &last, "a", &terms);
     AWAIT(&last, redlock_lease_place(later.lease, &place) == REDLOCK_OK && place.position == 1);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_left();
     assert_int_equal(waiter.told[REDLOCK_MOVED].times, 1);
     assert_int_equal(waiter.told[REDLOCK_MOVED].event.valid_ms, 0);
@@ -143,7 +121,7 @@ SCENE(test_a_waiter_waits_no_longer, .masters = 6)
     take_ask(&waiter, &former, "a", &terms);
     AWAIT(&former, user_is_quiet(&former));
     take_ask(&new_one, &former, "new", &terms);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     AWAIT(&next, new_one.told[REDLOCK_ACQUIRED].times && new_one.told[REDLOCK_MOVED].times);
     AWAIT(&next, waiter.told[REDLOCK_NOT_ACQUIRED].times);
     assert_int_equal(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_HELD);
@@ -171,7 +149,7 @@ SCENE(test_waiters_of_all_kinds_go_over, .masters = 6)
     for (unsigned i = 0; i < 6; i++)
         take_ask(&waiters[i], &former, names[i / 2], &kinds[i / 2]);
     AWAIT(&former, user_is_quiet(&former));
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_left();
     assert_code(take_release(&held[0]), REDLOCK_OK);
     assert_code(take_release(&holder), REDLOCK_OK);
@@ -200,7 +178,7 @@ SCENE(test_a_waiter_that_cannot_go_over_is_cancelled, .masters = 6)
     AWAIT(&former, redlock_lease_place(waiter.lease, &place) == REDLOCK_OK);
     assert_code(redlock_lease_move(waiter.lease, last.client), REDLOCK_E_ARGUMENT);
     assert_says(redlock_last_error(former.client), "longer label");
-    assert_code(redlock_relist(former.client, last.client, hear_closed, &former), REDLOCK_OK);
+    assert_code(relisted_leave_for(&last), REDLOCK_OK);
     AWAIT(&last, waiter.told[REDLOCK_NOT_ACQUIRED].times);
     assert_int_equal(waiter.told[REDLOCK_NOT_ACQUIRED].event.code, REDLOCK_E_CANCELLED);
     take_free(&waiter);
@@ -216,7 +194,7 @@ SCENE(test_a_lease_is_asked_again, .masters = 6)
 {
     begin();
     assert_code(redlock_lease_extend(held[0].lease, 0), REDLOCK_OK);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_left();
     assert_int_equal(held[0].told[REDLOCK_EXTENDED].times, 1);
     assert_true(have_moved(HELD));
@@ -231,7 +209,7 @@ SCENE(test_looks_are_told, .masters = 6)
     redlock_name name = {.size = sizeof name, .bytes = "a", .length = 1};
     assert_code(redlock_look_begin(former.client, &seen.look, &name, 1, NULL, look_hear, &seen),
                 REDLOCK_OK);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     AWAIT(&next, seen.times == 1);
     redlock_look_free(seen.look);
     assert_left();
@@ -246,8 +224,8 @@ SCENE(test_ended_leases_do_not_count, .masters = 6)
     assert_code(take_lock(&refused, &former, "a", NULL), REDLOCK_E_HELD);
     cluster_tell_all(&scene.cluster, "DEL b");
     AWAIT(&former, held[1].told[REDLOCK_LOST].times);
-    assert_code(relist(), REDLOCK_OK);
-    AWAIT(&next, closed);
+    relisted_ask();
+    AWAIT(&next, former_closed);
     redlock_free(former.client);
     assert_int_equal(held[0].told[REDLOCK_MOVED].times, 1);
     assert_int_equal(held[2].told[REDLOCK_MOVED].times, 1);
@@ -269,7 +247,7 @@ SCENE(test_a_release_by_token_goes_on, .masters = 6)
     assert_code(
         redlock_release_token(former.client, &release.lease, &name, 1, token, take_hear, &release),
         REDLOCK_OK);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_left();
     assert_int_equal(release.told[REDLOCK_RELEASED].times, 1);
     assert_code(release.told[REDLOCK_RELEASED].event.code, REDLOCK_OK);
@@ -288,7 +266,7 @@ static void detach_the_other(redlock_lease *lease, const redlock_event *event, v
     if (event->kind != REDLOCK_ACQUIRED || !redlock_lease_valid_for(other->lease))
         return;
     detached = redlock_lease_detach(other->lease) == REDLOCK_OK;
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
 }
 
 SCENE(test_a_detached_lease_is_left, .masters = 6)
@@ -303,7 +281,7 @@ SCENE(test_a_detached_lease_is_left, .masters = 6)
     assert_code(redlock_acquire(former.client, &second_told.lease, "other", NULL, detach_the_other,
                                 &second_told),
                 REDLOCK_OK);
-    AWAIT(&next, closed);
+    AWAIT(&next, former_closed);
     assert_true(detached);
     unsigned one = cluster_holders(&scene.cluster, "one", NULL);
     unsigned other = cluster_holders(&scene.cluster, "other", NULL);
@@ -318,10 +296,10 @@ SCENE(test_a_lease_on_its_way_is_passed_on, .masters = 6)
     struct take more;
     redlock_lease_options terms = lease_terms(TTL, 0);
     begin();
-    join(&last, 0, 5);
+    relisted_join(&last, 0, 5);
     assert_code(take_lock(&more, &last, "more", &terms), REDLOCK_OK);
     assert_code(redlock_lease_move(more.lease, former.client), REDLOCK_OK);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_left();
     assert_int_equal(more.told[REDLOCK_MOVED].times, 2);
     assert_int_equal(more.told[REDLOCK_LOST].times + more.told[REDLOCK_NOT_MOVED].times, 0);
@@ -337,7 +315,7 @@ SCENE(test_a_leader_keeps_its_term, .masters = 6)
     take_lead(&leader, &former, "led", TTL, 0);
     take_announce(&leader, "here");
     int64_t term = redlock_lease_fence(leader.lease);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_left();
     assert_int_equal(leader.told[REDLOCK_MOVED].times, 1);
     assert_int_equal(redlock_lease_fence(leader.lease), term);
@@ -354,7 +332,7 @@ SCENE(test_it_waits_for_the_new_masters, .masters = 6)
     user_meanwhile(&former, &scene.cluster, "pause 1 2 6");
     scene_list(&scene, &next, FLEET, 0, 6);
     uint64_t renewals = stats_of(&former).renewals;
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     AWAIT(&former, stats_of(&former).renewals >= renewals + HELD);
     assert_true(have_moved(0));
     for (unsigned i = 0; i < HELD; i++)
@@ -369,7 +347,7 @@ SCENE(test_released_ones_are_not_moved, .masters = 6)
 {
     begin();
     assert_code(redlock_lease_release(held[0].lease), REDLOCK_OK);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_code(redlock_lease_release(held[1].lease), REDLOCK_OK);
     assert_left();
     for (unsigned i = 0; i < 2; i++) {
@@ -387,11 +365,11 @@ SCENE(test_it_waits_for_what_cannot_move, .masters = 6)
     begin();
     assert_code(redlock_lease_downgrade(held[0].lease), REDLOCK_OK);
     AWAIT(&former, held[0].told[REDLOCK_CHANGED].times);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     AWAIT(&next, have_moved(HELD - 1));
     uint64_t renewals = stats_of(&former).renewals;
     AWAIT(&former, stats_of(&former).renewals > renewals);
-    assert_int_equal(closed, 0);
+    assert_int_equal(former_closed, 0);
     assert_code(redlock_lease_release(held[0].lease), REDLOCK_OK);
     assert_left();
     assert_int_equal(held[0].told[REDLOCK_RELEASED].times, 1);
@@ -405,10 +383,10 @@ SCENE(test_a_close_releases_what_is_left, .masters = 6)
     begin();
     assert_code(redlock_lease_downgrade(held[0].lease), REDLOCK_OK);
     AWAIT(&former, held[0].told[REDLOCK_CHANGED].times);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     AWAIT(&next, have_moved(HELD - 1));
     assert_int_equal(user_end(&former, 5000), 0);
-    assert_int_equal(closed, 0);
+    assert_int_equal(former_closed, 0);
     assert_int_equal(held[0].told[REDLOCK_RELEASED].times, 1);
     for (unsigned i = 1; i < HELD; i++)
         assert_code(take_release(&held[i]), REDLOCK_OK);
@@ -421,7 +399,7 @@ SCENE(test_leases_stay_if_the_other_client_is_freed, .masters = 6)
 {
     struct take more;
     begin();
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     redlock_free(next.client);
     uint64_t renewals = stats_of(&former).renewals;
     AWAIT(&former, stats_of(&former).renewals > renewals);
@@ -431,13 +409,13 @@ SCENE(test_leases_stay_if_the_other_client_is_freed, .masters = 6)
     for (unsigned i = 0; i < HELD; i++)
         assert_code(take_release(&held[i]), REDLOCK_OK);
     assert_int_equal(user_end(&former, 5000), 0);
-    assert_int_equal(closed, 0);
+    assert_int_equal(former_closed, 0);
 }
 
 SCENE(test_leases_stay_if_the_other_client_closes, .masters = 6)
 {
     begin();
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_int_equal(user_end(&next, 5000), 0);
     uint64_t renewals = stats_of(&former).renewals;
     AWAIT(&former, stats_of(&former).renewals > renewals);
@@ -449,7 +427,7 @@ SCENE(test_leases_stay_if_the_other_client_closes, .masters = 6)
 SCENE(test_either_may_be_freed_at_any_time, .masters = 6)
 {
     begin();
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     AWAIT(&next, !user_is_quiet(&next));
     redlock_free(former.client);
     AWAIT(&next, user_is_quiet(&next));
@@ -464,10 +442,10 @@ SCENE(test_a_chain, .masters = 6)
     struct take more;
     begin();
     assert_code(take_lock(&more, &next, "more", NULL), REDLOCK_OK);
-    join(&last, 0, 5);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_join(&last, 0, 5);
+    relisted_ask();
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
-    AWAIT(&last, closed && !redlock_is_busy(next.client));
+    AWAIT(&last, former_closed && !redlock_is_busy(next.client));
     redlock_free(next.client);
     redlock_free(former.client);
     AWAIT(&last, user_is_quiet(&last));
@@ -485,8 +463,8 @@ SCENE(test_a_chain, .masters = 6)
  * former client would wait for a master that hangs, as long as AWAIT() does. */
 SCENE(test_a_chain_past_a_list_that_cannot_be_used, .masters = 6)
 {
-    closed = 0;
-    join(&former, 0, 3);
+    former_closed = 0;
+    relisted_join(&former, 0, 3);
     redlock_lease_options terms = lease_terms(TTL, 0);
     for (unsigned i = 0; i < HELD; i++) {
         char name[] = {(char)('a' + i), '\0'};
@@ -494,12 +472,12 @@ SCENE(test_a_chain_past_a_list_that_cannot_be_used, .masters = 6)
     }
     user_meanwhile(&former, &scene.cluster, "pause 3 4");
     scene_list(&scene, &next, FLEET, 0, 4);
-    join(&last, 0, 2);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_join(&last, 0, 2);
+    relisted_ask();
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
     redlock_free(next.client);
     user_meanwhile(&last, &scene.cluster, "kill 3 4");
-    AWAIT(&last, closed);
+    AWAIT(&last, former_closed);
     redlock_free(former.client);
     for (unsigned i = 0; i < HELD; i++) {
         assert_int_equal(held[i].told[REDLOCK_MOVED].times, 1);
@@ -514,12 +492,12 @@ SCENE(test_a_chain_too_far, .masters = 7)
     begin();
     scene_list(&scene, &last, FLEET, 0, 7);
     AWAIT(&last, last.ready);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_E_DIFFERS);
     assert_says(redlock_last_error(next.client), "of a client that is left for this one");
     assert_left();
     assert_int_equal(user_end(&last, 5000), 0);
-    join(&last, 0, 7);
+    relisted_join(&last, 0, 7);
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
     AWAIT(&last, held[0].told[REDLOCK_MOVED].times == 2 && held[1].told[REDLOCK_MOVED].times == 2 &&
                      held[2].told[REDLOCK_MOVED].times == 2);
@@ -535,9 +513,9 @@ SCENE(test_two_are_left_for_one, .masters = 6)
 {
     struct take more;
     begin();
-    join(&last, 0, 5);
+    relisted_join(&last, 0, 5);
     assert_code(take_lock(&more, &last, "more", NULL), REDLOCK_OK);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_ask();
     assert_code(redlock_relist(last.client, next.client, NULL, NULL), REDLOCK_OK);
     AWAIT(&next, !redlock_is_busy(last.client));
     redlock_free(last.client);
@@ -550,8 +528,8 @@ SCENE(test_two_are_left_for_one, .masters = 6)
 SCENE(test_leases_of_both_stay_if_the_last_one_is_freed, .masters = 6)
 {
     begin();
-    join(&last, 0, 5);
-    assert_code(relist(), REDLOCK_OK);
+    relisted_join(&last, 0, 5);
+    relisted_ask();
     assert_code(redlock_relist(next.client, last.client, NULL, NULL), REDLOCK_OK);
     redlock_free(last.client);
     uint64_t renewals = stats_of(&former).renewals;
@@ -561,7 +539,7 @@ SCENE(test_leases_of_both_stay_if_the_last_one_is_freed, .masters = 6)
         assert_code(take_release(&held[i]), REDLOCK_OK);
     assert_int_equal(user_end(&former, 5000), 0);
     assert_int_equal(user_end(&next, 5000), 0);
-    assert_int_equal(closed, 0);
+    assert_int_equal(former_closed, 0);
 }
 
 /* ---- What is refused ---- */
@@ -570,7 +548,7 @@ SCENE(test_what_is_refused, .masters = 6)
 {
     redlock_options looks = {.size = sizeof looks, .looks_only = true, .fleet = FLEET};
     begin();
-    join(&last, 3, 3);
+    relisted_join(&last, 3, 3);
     assert_code(redlock_relist(former.client, former.client, NULL, NULL), REDLOCK_E_ARGUMENT);
     assert_code(redlock_relist(former.client, NULL, NULL, NULL), REDLOCK_E_ARGUMENT);
     assert_code(redlock_relist(former.client, last.client, NULL, NULL), REDLOCK_E_DIFFERS);
@@ -580,7 +558,7 @@ SCENE(test_what_is_refused, .masters = 6)
     assert_code(redlock_lease_move(held[0].lease, last.client), REDLOCK_E_ARGUMENT);
     AWAIT(&last, last.ready);
     assert_int_equal(user_end(&last, 5000), 0);
-    assert_code(redlock_relist(former.client, next.client, hear_closed, &former), REDLOCK_OK);
+    assert_code(relisted_leave_for(&next), REDLOCK_OK);
     assert_left();
     end();
 }
