@@ -13,7 +13,7 @@ for broken in \
     'flaw frees_for_readers 1' 'flaw always_converts 2' 'flaw upgrades_beside 1' 'flaw heals_marked 1' \
     'flaw passes_marked_on 3' 'flaw passes_registry 1' 'flaw new_places_pass 12' \
     'flaw renewals_hide_slots 5' 'flaw announces_for_anyone 1' 'flaw tells_by_id 5' \
-    'flaw latch_of_any_process 3' 'flaw drops_young 6' 'flaw proposals_uncut 2' \
+    'flaw breaks_in_silence 1' 'flaw latch_of_any_process 3' 'flaw drops_young 6' 'flaw proposals_uncut 2' \
     'flaw grants_keep_clock 1' 'flaw forgets_skew 4'; do
     read -r how kind seed <<<"$broken"
     commands=4000

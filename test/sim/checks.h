@@ -34,7 +34,7 @@ struct listener {
     redisContext *context;
     struct raw_reply raw;
     unsigned count;
-    struct model_push heard[EARS];
+    struct model_push heard[2 * EARS];
 };
 
 /* False if it cannot subscribe. */
@@ -45,6 +45,12 @@ bool listener_hears(struct listener *listener);
 /* It has heard what the model publishes, and nothing else. */
 bool listener_heard(const struct listener *listener, const struct model_answer *answer);
 
+#define KEY_TEXT 40 /* most bytes of a name */
+
+/* The names behind the first MODEL_NAMES are those of their wishes, and of their breaks. */
+void said_spell_name(unsigned name, char text[KEY_TEXT]);
+/* Of the call, if it may be, a break is heard; or it hears of breaks. */
+void said_hear_breaks(struct chance *chance, struct model_call *call);
 /* Draws a call; often the token is that of the name. */
 struct model_call said_draw(struct chance *chance, const struct model_master *model,
                             unsigned tokens, int64_t longest_ms);

@@ -43,7 +43,7 @@ struct test {
     pid_t server;
     redisContext *context;
     struct model_master model;
-    struct chance chance, listing; /* of lists */
+    struct chance chance, listing, hearing; /* of lists, of breaks */
     struct raw_reply raw;
     struct listener listener;
     int breaks;          /* request kind whose replies the model gets wrong; -1: none */
@@ -107,15 +107,13 @@ static void stop_server(struct test *t, bool keep)
 
 /* ---- one request, through lib/wire ------------------------------------------------- */
 
-#define KEY_TEXT 32 /* most bytes of a name */
-
 static void name_of(unsigned name, char text[KEY_TEXT])
 {
     if (model_is_slot(name))
         snprintf(text, KEY_TEXT, SLOT_PREFIX "%u:name:%u", model_slot_number(name),
                  model_slot_name(name));
     else
-        snprintf(text, KEY_TEXT, "name:%u", name);
+        said_spell_name(name, text);
 }
 
 static void value_of(uint32_t value, char text[16])
@@ -519,12 +517,16 @@ static bool same_number(struct test *t, struct model_master *model)
     return true;
 }
 
-static bool same_said(struct test *t, struct model_master *copy, const struct model_call *call,
-                      const struct model_answer *answer)
+static bool is_heard_of(enum request_kind kind)
+{
+    return request_is_of_task(kind) || kind == REQUEST_RELEASE;
+}
+
+static bool same_said(struct test *t, struct model_master *copy, const struct model_call *call)
 {
     unsigned name = call->names[0];
-    t->differs = !listener_heard(&t->listener, answer)              ? "what observers heard"
-                 : !said_same_keys(t->context, copy, name)          ? "what is said"
+    t->differs = !said_same_keys(t->context, copy, name)            ? "what is said"
+                 : name >= MODEL_NAMES                              ? NULL
                  : !barrier_same_keys(t->context, copy, name)       ? "a barrier"
                  : !latch_same_keys(t->context, copy, t->run, name) ? "the latch"
                                                                     : NULL;
@@ -560,12 +562,15 @@ static bool agrees_from(struct test *t, struct model_master copy, usec wall,
     t->differs = "the answer";
     if (!same_answer(wall, &answer, real, hello))
         return false;
+    t->differs = "what observers heard";
+    if (is_heard_of(call->kind) && !listener_heard(&t->listener, &answer))
+        return false;
     t->differs = "a key";
     if (answer.answer == ANSWER_HELD && call->kind == REQUEST_GRANT &&
         !same_line(t, &copy, wall, &answer, real))
         return false;
     if (request_is_of_task(call->kind))
-        return same_said(t, &copy, call, &answer);
+        return same_said(t, &copy, call);
     /* The very microsecond is the real one's to say. */
     if (real->clock || (real->answer == ANSWER_HELLO && call->terms.max_ttl_ms))
         copy.data.clock.h = real->clock ? real->clock : hello->clock;
@@ -656,9 +661,10 @@ static bool ends_just_then(const struct model_data *data, unsigned name, usec be
                is_between(data->readers[i].expires_ms, before, after);
     for (unsigned i = 0; i < data->waiters_used; i++)
         any |= data->waiters[i].value && is_between(data->waiters[i].expires_ms, before, after);
+    any |=
+        !model_is_slot(name) && said_ends_between(data, name, before / 1000 - 1, after / 1000 + 1);
     return any || (name < MODEL_NAMES &&
-                   (said_ends_between(data, name, before / 1000 - 1, after / 1000 + 1) ||
-                    barrier_ends_between(data, name, before / 1000 - 1, after / 1000 + 1) ||
+                   (barrier_ends_between(data, name, before / 1000 - 1, after / 1000 + 1) ||
                     latch_ends_between(data, name, before / 1000 - 1, after / 1000 + 1)));
 }
 
@@ -690,6 +696,8 @@ static bool anything_ends_just_then(const struct test *t, const struct model_cal
                mark_ends_just_then(&t->model.data, calls[i].value, before, after);
         for (unsigned k = 0; k < calls[i].count; k++)
             any |= ends_just_then(&t->model.data, calls[i].names[k], before, after);
+        for (unsigned k = 0; k < 2 && calls[i].heard[k]; k++)
+            any |= ends_just_then(&t->model.data, calls[i].heard[k], before, after);
     }
     return any;
 }
@@ -868,6 +876,7 @@ static bool compare_one(struct test *t)
 {
     t->detail[0] = '\0';
     struct model_call call = draw_call(t);
+    said_hear_breaks(&t->hearing, &call);
     char token[16];
     struct request request = make_request(t, &call, token);
     struct hello hello;
@@ -878,7 +887,7 @@ static bool compare_one(struct test *t)
         read_reply(t);
     read_answer(t, &request, &hello, &real);
     usec after = read_time(t);
-    if (request_is_of_task(call.kind) && !listener_hears(&t->listener))
+    if (is_heard_of(call.kind) && !listener_hears(&t->listener))
         real_die("a message that no observer can be sent");
     if (request.names)
         names_drop(&memory, (struct names *)(uintptr_t)request.names);
@@ -1147,6 +1156,7 @@ static void break_rule(const char *word)
                  {"renewals_hide_slots", &model_flaws.renewals_hide_slots},
                  {"announces_for_anyone", &model_flaws.announces_for_anyone},
                  {"tells_by_id", &model_flaws.tells_by_id},
+                 {"breaks_in_silence", &model_flaws.breaks_in_silence},
                  {"latch_of_any_process", &model_flaws.latch_of_any_process},
                  {"drops_young", &model_flaws.drops_young},
                  {"proposals_uncut", &model_flaws.proposals_uncut},
@@ -1191,6 +1201,7 @@ int main(int argc, char **argv)
 {
     struct test t = {.chance.state = 1,
                      .listing.state = 1,
+                     .hearing.state = 1,
                      .breaks = -1,
                      .directory = "/tmp/differential-XXXXXX"};
     unsigned long commands = 200000;

@@ -4,14 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recipes/view.h"
 #include "said.h"
 
 #define NAMES     3 /* few, so that often somebody observes them */
 #define VALUES    5
-#define KEY_TEXT  40
 #define LONG_TEXT VALUE_MOST
 
 /* ---- spelling ------------------------------------------------------------------------ */
+
+void said_spell_name(unsigned name, char text[KEY_TEXT])
+{
+    static const char *const before[] = {"", WISHES, TAKEN};
+    snprintf(text, KEY_TEXT, "%sname:%u", before[name / MODEL_NAMES], name % MODEL_NAMES);
+}
+
+static unsigned number_of_name(const char *text)
+{
+    unsigned of = strncmp(text, TAKEN, sizeof TAKEN - 1) == 0     ? 2
+                  : strncmp(text, WISHES, sizeof WISHES - 1) == 0 ? 1
+                                                                  : 0;
+    return of * MODEL_NAMES + number_in(text);
+}
 
 static void spell_ear(uint32_t channel, char text[KEY_TEXT])
 {
@@ -51,7 +65,7 @@ static uint32_t value_of(const char *bytes, size_t length)
     for (uint32_t value = 0; value < VALUES; value++)
         if (is_value(value, bytes, length))
             return value;
-    return UINT32_MAX;
+    return length == 5 && memcmp(bytes, "taken", 5) == 0 ? MODEL_TAKEN : UINT32_MAX;
 }
 
 static struct model_said number_all(const struct said *said)
@@ -119,12 +133,13 @@ static bool take(struct listener *it)
     struct push push;
     for (uint32_t channel = 1; channel <= EARS; channel++) {
         spell_ear(channel, ear);
-        if (it->count == EARS || !reply_read_push(&it->raw, ear, &push) || !push.name.bytes)
+        if (it->count == 2 * EARS || !reply_read_push(&it->raw, ear, &push) || !push.name.bytes)
             continue;
-        it->heard[it->count++] = (struct model_push){.channel = channel,
-                                                     .names = {(uint8_t)number_in(push.name.bytes)},
-                                                     .said = number_all(&push.said),
-                                                     .left_ms = push.said.remaining_ms};
+        it->heard[it->count++] =
+            (struct model_push){.channel = channel,
+                                .names = {(uint8_t)number_of_name(push.name.bytes)},
+                                .said = number_all(&push.said),
+                                .left_ms = push.said.remaining_ms};
         return true;
     }
     return false;
@@ -143,15 +158,17 @@ bool listener_hears(struct listener *it)
 
 bool listener_heard(const struct listener *it, const struct model_answer *answer)
 {
-    unsigned found = 0;
-    for (unsigned i = 0; i < answer->push_count; i++)
+    unsigned found = 0, wanted = 0;
+    for (unsigned i = 0; i < answer->push_count; i++) {
+        wanted += answer->pushes[i].says;
         for (unsigned k = 0; k < it->count; k++) {
             const struct model_push *push = &answer->pushes[i], *heard = &it->heard[k];
             found += push->says && push->channel == heard->channel &&
                      push->names[0] == heard->names[0] && push->left_ms == heard->left_ms &&
                      is_same(&push->said, &heard->said);
         }
-    return found == answer->push_count && found == it->count;
+    }
+    return found == wanted && found == it->count;
 }
 
 /* ---- requests and answers ------------------------------------------------------------------ */
@@ -214,6 +231,15 @@ struct model_call said_draw(struct chance *chance, const struct model_master *mo
     return call;
 }
 
+void said_hear_breaks(struct chance *chance, struct model_call *call)
+{
+    unsigned name = call->names[0];
+    if (call->kind == REQUEST_OBSERVE && chance_permille(chance, 500))
+        call->names[0] = (uint8_t)(name + MODEL_NAMES * (1 + chance_below(chance, 2)));
+    for (unsigned i = 0; i < 2 && call->kind == REQUEST_RELEASE && name < MODEL_NAMES; i++)
+        call->heard[i] = (uint8_t)(name + MODEL_NAMES * (1 + i));
+}
+
 void said_spell(const struct model_call *call, struct request *request)
 {
     static char ear[KEY_TEXT];
@@ -258,8 +284,10 @@ bool said_same_answer(const struct model_answer *model, const struct reply *real
 
 static bool same_record(redisContext *context, struct model_said *model, unsigned name)
 {
-    int64_t expires = real_integer(context, "PEXPIRETIME redlock:leader:name:%u", name);
-    redisReply *record = real_ask(context, "GET redlock:leader:name:%u", name);
+    char text[KEY_TEXT];
+    said_spell_name(name, text);
+    int64_t expires = real_integer(context, "PEXPIRETIME redlock:leader:%s", text);
+    redisReply *record = real_ask(context, "GET redlock:leader:%s", text);
     int64_t now = real_ms(context);
     struct said said;
     struct model_said real = {0};
@@ -287,8 +315,10 @@ static struct model_observer *find_observer(struct model_data *data, unsigned na
 /* Those who are not about to end; their key lasts as long as the last of them. */
 static bool same_observers(redisContext *context, struct model_data *data, unsigned name)
 {
-    int64_t expires = real_integer(context, "PEXPIRETIME redlock:observers:name:%u", name);
-    redisReply *set = real_ask(context, "ZRANGE redlock:observers:name:%u 0 -1 WITHSCORES", name);
+    char text[KEY_TEXT];
+    said_spell_name(name, text);
+    int64_t expires = real_integer(context, "PEXPIRETIME redlock:observers:%s", text);
+    redisReply *set = real_ask(context, "ZRANGE redlock:observers:%s 0 -1 WITHSCORES", text);
     int64_t soon = real_ms(context) + 1;
     bool same = true;
     unsigned found = 0, wanted = 0;

@@ -606,6 +606,8 @@ static enum answer release(struct model_master *master, usec wall, const struct 
         waiter->value = 0;
     if (call->ttl_ms)
         mark(master, wall, call->value, call->ttl_ms);
+    if (call->ttl_ms && ours && call->count == 1)
+        model_tell_taken(master, wall, call, answer);
     for (unsigned i = 0; i < call->count && !call->plain; i++)
         hand_over(master, wall, call->names[i], answer);
     if (model_is_slot(call->names[0]) && !call->plain)

@@ -43,6 +43,7 @@ typedef uint8_t model_modes;
 
 #define MODEL_MARK      (UINT32_MAX - 1) /* the value of a name that is shared */
 #define MODEL_SLOTS_OUT (UINT32_MAX - 2) /* told as that of a name with slots that are held */
+#define MODEL_TAKEN     (UINT32_MAX - 3) /* said of a token that another process has released */
 
 /* Slot j of a name is the name model_slot(name, j); of these there are no slots. */
 #define MODEL_PUSHES (MODEL_WAITERS + MODEL_OBSERVERS)
@@ -249,6 +250,7 @@ struct model_call {
     uint32_t value;                /* the token */
     unsigned permits;              /* GRANT, QUEUE of a slot: how many the name is said to have */
     int64_t ttl_ms;                /* RELEASE: how long no renewal heals; 0: it is not marked */
+    model_name heard[2];           /* RELEASE: observers of these hear of a break; 0: none */
     usec not_after;
     usec proposal;               /* GRANT, UPGRADE */
     usec fence;                  /* RAISE; ANNOUNCE, UNSAY: the term; ASK: the id */
@@ -363,6 +365,7 @@ struct model_flaws {
     bool renewals_hide_slots;  /* a renewal does not store that there is its slot */
     bool announces_for_anyone; /* announce does not look at the token */
     bool tells_by_id;          /* ask publishes no wish again for another token */
+    bool breaks_in_silence;    /* release publishes no "taken" */
     bool latch_of_any_process; /* what was given to a former process counts */
     bool drops_young;          /* drop does not look at how long the latch has been there */
     bool frees_for_readers; /* a reader's release deletes the marker, also beside other readers */

@@ -30,6 +30,16 @@ void model_tell(struct model_master *master, usec wall, unsigned name,
     }
 }
 
+void model_tell_taken(struct model_master *master, usec wall, const struct model_call *call,
+                      struct model_answer *answer)
+{
+    const struct model_said taken = {
+        .token = call->value, .value = MODEL_TAKEN, .term = 1, .number = 1};
+    for (unsigned i = 0; i < 2; i++)
+        if (call->heard[i] && !model_flaws.breaks_in_silence)
+            model_tell(master, wall, call->heard[i], &taken, 1, answer);
+}
+
 static bool is_later(const struct model_said *said, const struct model_call *call)
 {
     return said->token &&

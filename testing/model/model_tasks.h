@@ -19,6 +19,9 @@ enum answer model_ask(struct model_master *master, usec wall, const struct model
 /* Tells the observers of the name what is said, with the ms that it has left. */
 void model_tell(struct model_master *master, usec wall, unsigned name,
                 const struct model_said *said, int64_t left_ms, struct model_answer *answer);
+/* Another process has released the token: see taken.lua. */
+void model_tell_taken(struct model_master *master, usec wall, const struct model_call *call,
+                      struct model_answer *answer);
 /* The channel of the call hears of changes for its ttl; of 0: no longer. */
 void model_listen(struct model_master *master, usec wall, const struct model_call *call);
 /* The present announcement; its token is 0 if there is none. */
