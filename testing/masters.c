@@ -8,6 +8,8 @@
 
 #include "clock.h"
 #include "lists.h"
+#include "recipes/view.h"
+#include "redlock.h"
 
 #define DAY_S 86400
 /* Texts before the first sweep, and between two of them. */
@@ -123,9 +125,28 @@ static void take_away(struct inside *master, const struct model_call *call)
             master->model.data.keys[call->names[i]] = (struct model_key){0};
 }
 
+/* Of a break hear those who observe names that follow from its own. */
+static void find_heard(struct model_call *call)
+{
+    static const char *const before[] = {WISHES, TAKEN};
+    struct slice name = texts_spell(&names, call->names[0]);
+    char text[sizeof TAKEN + REDLOCK_NAME_MAX];
+    for (unsigned i = 0; i < 2; i++) {
+        size_t length = strlen(before[i]);
+        memcpy(text, before[i], length);
+        memcpy(text + length, name.bytes, name.length);
+        call->heard[i] = (model_name)texts_find(&names, (struct slice){text, length + name.length});
+    }
+}
+
 void master_execute(struct inside *master, const struct model_call *call,
                     struct model_answer *answer)
 {
+    struct model_call broken = *call;
+    if (call->kind == REQUEST_RELEASE && call->ttl_ms && !model_is_slot(call->names[0])) {
+        find_heard(&broken);
+        call = &broken;
+    }
     master->used = true;
     if (master->lies && request_takes(call->kind))
         take_away(master, call);

@@ -88,7 +88,8 @@ static bool spell_said(const struct model_said *it, int64_t left_ms, struct said
     *said = (struct said){.term = it->term,
                           .number = it->number,
                           .token = texts_spell(&tokens, it->token),
-                          .value = texts_spell(&tokens, it->value),
+                          .value = it->value == MODEL_TAKEN ? slice_of("taken")
+                                                            : texts_spell(&tokens, it->value),
                           .remaining_ms = left_ms};
     return true;
 }

@@ -617,6 +617,23 @@ VIRTUAL(a_writer_whose_name_is_taken_away_does_not_heal_it)
     close_user(&user);
 }
 
+VIRTUAL(a_holder_that_listens_hears_at_once_that_its_name_is_taken_away)
+{
+    struct user user;
+    redlock_heeder *watcher;
+    open_user(&user);
+    ask(&user, "name", 0);
+    ADVANCE(0);
+    assert_int_equal(redlock_heed(user.lease, &watcher, NULL, NULL), REDLOCK_OK);
+    ADVANCE(0);
+    assert_int_equal(redlock_testing_break("name"), REDLOCK_OK);
+    ADVANCE(0);
+    assert_int_equal(user.told[REDLOCK_LOST], 1);
+    assert_int_equal(user.last.code, REDLOCK_E_GONE);
+    redlock_heeder_free(watcher);
+    close_user(&user);
+}
+
 /* ---- room ---- */
 
 VIRTUAL(any_number_of_names_one_after_the_other)
