@@ -82,6 +82,10 @@ uint8_t check_name(struct shell *s, struct slice key)
     if (key.length == of_wish + prefix + 1 && memcmp(bytes, WISHES, of_wish) == 0 &&
         memcmp(bytes + of_wish, s->world->prefix, prefix) == 0)
         return (uint8_t)wishes_of(bytes[of_wish + prefix] - 'a');
+    size_t of_taken = sizeof TAKEN - 1;
+    if (key.length == of_taken + prefix + 1 && memcmp(bytes, TAKEN, of_taken) == 0 &&
+        memcmp(bytes + of_taken, s->world->prefix, prefix) == 0)
+        return (uint8_t)takens_of(bytes[of_taken + prefix] - 'a');
     world_violated(s->world, "options", "client %u uses a key of %zu bytes without the prefix",
                    s->index + 1, key.length);
     return 0;

@@ -201,6 +201,10 @@ static void fill_call(struct shell *s, struct message *message, const struct req
         for (unsigned i = 0; i < call->count; i++)
             call->modes |= (uint8_t)(request_shares(request, i) << i);
     }
+    if (call->kind == REQUEST_RELEASE && s->world->asks && !model_is_slot(call->names[0])) {
+        call->heard[0] = (uint8_t)wishes_of(call->names[0]);
+        call->heard[1] = (uint8_t)takens_of(call->names[0]);
+    }
 }
 
 struct message *exchange_ask(struct shell *s, unsigned master, const struct request *request)
@@ -228,10 +232,14 @@ void exchange_spell_run_id(char text[RUN_ID_TEXT], uint64_t run_id)
 struct slice exchange_spell_name(const struct shell *s, unsigned name)
 {
     static char key[80];
-    bool is_wish = wishes_are(name), is_work = works_are(name);
-    unsigned of = is_wish ? name - wishes_of(0) : is_work ? name - works_of(0) : name;
-    int length = snprintf(key, sizeof key, "%s%s%c%s", is_wish ? WISHES : "", s->world->prefix,
-                          (char)('a' + of), is_work ? WORK_NAME : "");
+    bool is_wish = wishes_are(name), is_taken = takens_are(name), is_work = works_are(name);
+    unsigned of = is_wish    ? name - wishes_of(0)
+                  : is_taken ? name - takens_of(0)
+                  : is_work  ? name - works_of(0)
+                             : name;
+    const char *before = is_wish ? WISHES : is_taken ? TAKEN : "";
+    int length = snprintf(key, sizeof key, "%s%s%c%s", before, s->world->prefix, (char)('a' + of),
+                          is_work ? WORK_NAME : "");
     return (struct slice){key, (size_t)length};
 }
 
@@ -246,9 +254,12 @@ void exchange_spell_said(const struct world *w, const struct model_said *it, int
                           .number = it->number,
                           .token = {w->tokens[it->token].text, TOKEN_TEXT},
                           .remaining_ms = left_ms};
-    said->value = (struct slice){value, (size_t)snprintf(value, sizeof value, "%s%u",
-                                                         it->value & SAID_AS_WISH ? "- " : "",
-                                                         it->value & ~SAID_AS_WISH)};
+    if (it->value == MODEL_TAKEN)
+        said->value = slice_of("taken");
+    else
+        said->value = (struct slice){value, (size_t)snprintf(value, sizeof value, "%s%u",
+                                                             it->value & SAID_AS_WISH ? "- " : "",
+                                                             it->value & ~SAID_AS_WISH)};
 }
 
 void exchange_spell_push(const struct shell *s, const struct heard *heard, struct push *push)

@@ -64,6 +64,8 @@ void check_told(struct user_lease *lease, const redlock_event *event)
     outcomes_told(lease, event);
     check_words(lease, event);
     if (event->kind == REDLOCK_LOST)
+        breaks_lost(lease);
+    if (event->kind == REDLOCK_LOST)
         validity_lost(lease, event);
     if (event->kind == REDLOCK_LOST || event->kind == REDLOCK_RELEASED)
         period_released(lease, event);
@@ -117,6 +119,8 @@ void check_sent(struct shell *s, unsigned master, const struct message *message,
     if (lease && (takes(kind) || kind == REQUEST_QUEUE))
         order_sent(lease, number, message->call.ticket);
     tokens_sent(s, master, number, request);
+    if (kind == REQUEST_RENEW && lease)
+        breaks_sent(lease, request->tag.round);
     if (kind == REQUEST_RENEW && lease && lease_is_acquiring(core_of(lease->handle)))
         fences_confirmed(s->world, number);
 }
@@ -134,6 +138,7 @@ void check_executed(struct world *w, unsigned master, const struct message *mess
     order_executed(w, master, message);
     permits_executed(w, master, message);
     grants_executed(w, master, message);
+    breaks_executed(w, master, message);
 }
 
 static void compare_clocks(struct shell *s, struct shell_link *link, const struct message *message)

@@ -54,7 +54,7 @@
  *   That is taken back when the user lets go, downgrades or closes. A quorum has said what an
  *   observer hears. An observer hears nothing that was said before that.
  * - barrier, latch: what redlock/recipes.h promises of these.
- * - wish, unheard, asked: what doc/design/asking.md promises (wishes.h).
+ * - wish, unheard, asked, taken: what doc/design/asking.md promises (wishes.h).
  * - order: a request that can set a token is carried out before the token's release, or not at
  *   all.
  * - turn: a master gives a name to no lease past a living waiter that was enqueued on a quorum

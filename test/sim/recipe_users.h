@@ -39,6 +39,15 @@ static inline bool wishes_are(unsigned name)
 {
     return name >= wishes_of(0) && name < wishes_of(MODEL_NAMES);
 }
+/* That of breaks, if the holder heeds no wishes. */
+static inline unsigned takens_of(unsigned name)
+{
+    return wishes_of(MODEL_NAMES) + name;
+}
+static inline bool takens_are(unsigned name)
+{
+    return name >= takens_of(0) && name < takens_of(MODEL_NAMES);
+}
 
 void wishes_draw(struct world *world);
 /* A user hears of a lease: it may begin to heed, or end that. */
@@ -62,6 +71,14 @@ void wishes_pushed(const struct shell *shell, unsigned master, const struct hear
 bool wishes_lose(struct world *world, const struct model_push *push);
 /* Now and then: is a wish overdue? */
 void wishes_due(struct world *world);
+
+/* ---- breaks_rules.c ---- */
+
+void breaks_executed(struct world *world, unsigned master, const struct message *message);
+/* A client sends a renewal, or a part of one. */
+void breaks_sent(const struct user_lease *lease, uint32_t round);
+/* LOST comes. */
+void breaks_lost(const struct user_lease *lease);
 
 /* ---- works.c: work that is done once ---- */
 

@@ -170,6 +170,13 @@ static void publish(struct shell *s, unsigned master, const struct model_push *p
                         .left_ms = push->left_ms});
 }
 
+void subscription_lies(struct shell *s, unsigned master, usec at, const struct heard *heard)
+{
+    const struct model_subscription *it = &s->subscriptions[master];
+    if (s->running && it->phase == SUBSCRIPTION_UP && it->epoch == s->world->servers[master].epoch)
+        say(s, master, at, heard);
+}
+
 void subscriptions_publish(struct world *w, unsigned master, const struct model_answer *answer)
 {
     for (unsigned i = 0; i < answer->push_count * (answer->floods ? FLOOD : 1); i++) {

@@ -45,6 +45,8 @@ void subscription_probe(struct shell *shell, unsigned master);
 void subscription_happens(struct shell *shell, unsigned master);
 /* The next message that has arrived; false when there is none. */
 bool subscription_read(struct shell *shell, unsigned master, struct heard *heard);
+/* Somebody who is no master of ours publishes on the client's channel. */
+void subscription_lies(struct shell *shell, unsigned master, usec at, const struct heard *heard);
 /* A master publishes what it has given away. */
 void subscriptions_publish(struct world *world, unsigned master, const struct model_answer *answer);
 void subscriptions_server_down(struct world *world, unsigned master);

@@ -17,6 +17,7 @@ void tokens_acquired(struct user_lease *lease)
     lease->token = world_token(s->world, redlock_lease_token(lease->handle), TOKEN_TEXT);
     s->world->tokens[lease->token].holder = lease;
     s->world->tokens[lease->token].dead_since = 0;
+    lease->undermined |= s->world->tokens[lease->token].given_back;
 }
 
 /* A lost lease that is freed is given back when its holder need not wind down any more. */

@@ -10,8 +10,10 @@
 #include "tasks.h"
 #include "trace.h"
 
-#define AT_ONCE   3    /* askers, and heeders, of one client */
-#define LONG_GAPS 3000 /* ms between two calls: a wish is asked for before it is forgotten */
+#define AT_ONCE    3 /* askers, and heeders, of one client */
+#define LIES       5
+#define LIES_APART MS(80)
+#define LONG_GAPS  3000 /* ms between two calls: a wish is asked for before it is forgotten */
 
 static bool chance(struct world *w, unsigned permille)
 {
@@ -26,6 +28,8 @@ void wishes_draw(struct world *w)
     w->deaf = deaf[chance_below(&w->asking, 4)];
     if (w->options.habit == HABIT_WISHES && chance(w, 600))
         w->longest_gap_ms = LONG_GAPS;
+    if (w->options.habit == HABIT_WISHES && chance(w, 500))
+        w->breaks = (unsigned)chance_range(&w->asking, 100, 800);
 }
 
 /* ---- heeding ------------------------------------------------------------------------------ */
@@ -86,8 +90,9 @@ static void heed(struct user_lease *lease)
                                .lease = lease->number,
                                .token = lease->token,
                                .began = w->now};
+    it->watches = lease->shared || chance(w, 300);
     bool held = user_lease_is_held(lease);
-    redlock_code code = redlock_heed(lease->handle, &it->handle, on_wish, it);
+    redlock_code code = redlock_heed(lease->handle, &it->handle, it->watches ? NULL : on_wish, it);
     if (code && code != REDLOCK_E_MEMORY && (held || code != REDLOCK_E_STATE))
         world_violated(w, "options", "lease %u may not heed: %s", lease->number,
                        redlock_last_error(s->client));
@@ -95,7 +100,8 @@ static void heed(struct user_lease *lease)
         free(it);
         return;
     }
-    TRACE(w, "client %u heeds wishes with lease %u", s->index + 1, lease->number);
+    TRACE(w, "client %u %s with lease %u", s->index + 1,
+          it->watches ? "watches for breaks" : "heeds wishes", lease->number);
     s->leases_made++; /* as many requests */
     it->next = s->heeders;
     s->heeders = it;
@@ -112,8 +118,8 @@ static unsigned count_heeders(const struct shell *s)
 static bool may_heed(const struct user_lease *lease)
 {
     return lease->known == KNOWN_HELD && !lease->is_probe && !lease->let_go && !lease->released &&
-           !lease->terms.permits && lease->count == 1 && !lease->shared &&
-           !lease->shell->close_asked && count_heeders(lease->shell) < AT_ONCE;
+           !lease->terms.permits && lease->count == 1 && !lease->shell->close_asked &&
+           count_heeders(lease->shell) < AT_ONCE;
 }
 
 /* Some end it late, or never. */
@@ -146,8 +152,10 @@ static void go_over(struct user_heeder *it)
     if (!task->go || !task->core || task->calls.queued || task->news.queued)
         return;
     client_look(task->client);
-    if (task->go(task, task->client))
-        it->began = it->shell->world->now;
+    if (!task->go(task, task->client))
+        return;
+    it->began = it->shell->world->now;
+    it->broken = (struct break_seen){0};
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -224,10 +232,55 @@ static unsigned count_askers(const struct shell *s)
     return count;
 }
 
+/* ---- breaking ------------------------------------------------------------------------------ */
+
+/* On all masters, and again and again. */
+static void say_taken(struct user_heeder *it)
+{
+    struct world *w = it->shell->world;
+    unsigned name = it->watches ? takens_of(it->name) : wishes_of(it->name);
+    struct heard heard = {.kind = EVENT_PUSH,
+                          .free_slot = -1,
+                          .says = true,
+                          .name = (uint8_t)name,
+                          .said = {it->token, MODEL_TAKEN, 1, 1, 0},
+                          .left_ms = 1};
+    TRACE(w, "somebody says that lease %u is taken", it->lease);
+    w->tokens[it->token].lied_until = w->now + LIES * LIES_APART;
+    for (unsigned n = 0; n < LIES; n++)
+        for (unsigned i = 0; i < w->masters; i++)
+            subscription_lies(it->shell, i, w->now + n * LIES_APART, &heard);
+}
+
+/* That of a holder that listens; or somebody lies. */
+static void break_lease(struct shell *s)
+{
+    struct world *w = s->world;
+    struct user_heeder *it = NULL;
+    for (unsigned c = 0; c < w->clients && !it; c++)
+        if (w->shells[c] != s)
+            it = w->shells[c]->heeders;
+    if (!it || !lease_of(it))
+        return;
+    if (chance(w, 500)) {
+        say_taken(it);
+        return;
+    }
+    struct parcel parcel = {.token = it->token, .names = {it->name}, .count = 1};
+    w->tokens[it->token].excused = w->tokens[it->token].passed_on = true;
+    w->tokens[it->token].detached = NULL; /* a new claim may have the place of the old one */
+    TRACE(w, "client %u breaks lease %u", s->index + 1, it->lease);
+    user_lease_release_token(s, &parcel);
+}
+
 void wishes_user_acts(struct shell *s)
 {
     struct world *w = s->world;
-    if (!w->asks || w->peace || s->close_asked || !chance(w, w->asks))
+    if (!w->asks || w->peace || s->close_asked)
+        return;
+    if (chance(w, w->breaks))
+        break_lease(s);
+    if (!chance(w, w->asks))
         return;
     unsigned askers = count_askers(s);
     if (s->heeders && chance(w, 50))

@@ -1,5 +1,5 @@
 /*
- * wishes.h - users who ask holders to let go, and holders that heed.
+ * wishes.h - users who ask holders to let go, or break their leases, and holders that heed.
  *
  * - wish: a holder hears of a wish once, and only of one that another process said, about this
  * name, to its token, since it heeds.  More masters said so than may be wrong.  A push counts when
@@ -8,6 +8,9 @@
  *   may be wrong, within the time between two questions.  Some runs lose all pushes.
  * - asked: held, said of a quorum of masters that told so, or of one that heard, and let go.  Free,
  *   said of a quorum that knew nobody, and does not abstain.
+ * - taken: where nothing goes wrong, a holder that heeds or watches hears LOST soon after a break
+ *   that leaves no quorum.  Nobody hears LOST too early while a quorum has the token, whatever
+ *   somebody says.  No word makes a lease renew more often than each second.
  */
 #ifndef SIM_WISHES_H
 #define SIM_WISHES_H
@@ -15,13 +18,23 @@
 #include "redlock/recipes.h"
 #include "user_lease.h"
 
+/* Since a heeder began. */
+struct break_seen {
+    uint16_t on;     /* a bit for each master that has carried out a break of its lease, */
+    usec at;         /* and when the others were no quorum any more; true time; 0: they are */
+    uint32_t round;  /* the last renewal */
+    usec renewed[2]; /* our clock: the last two, if nothing else called for them; 0: none */
+};
+
 struct user_heeder {
     struct user_heeder *next;
     struct shell *shell;
     redlock_heeder *handle;
     uint8_t name;
     uint32_t lease, token;
-    usec began; /* true time */
+    bool watches; /* for breaks alone */
+    usec began;   /* true time */
+    struct break_seen broken;
     bool heard[WISHES_MOST];
 };
 
@@ -39,5 +52,10 @@ struct user_asker {
 void wishes_heard(struct user_heeder *heeder, uint32_t number);
 /* The asker hears how it went. */
 void wishes_told(struct user_asker *asker, const redlock_asked *asked);
+
+/* ---- breaks_rules.c ---- */
+
+/* Now and then: is LOST overdue? */
+void breaks_due(struct user_heeder *heeder);
 
 #endif

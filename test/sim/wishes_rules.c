@@ -129,13 +129,13 @@ void wishes_executed(struct world *w, unsigned master, const struct message *mes
 
 void wishes_pushed(const struct shell *s, unsigned master, const struct heard *heard)
 {
-    if (wishes_are(heard->name))
+    if (wishes_are(heard->name) && heard->said.value != MODEL_TAKEN)
         note(s->world, heard->said.value, heard->said.token, master, s->index);
 }
 
 bool wishes_lose(struct world *w, const struct model_push *push)
 {
-    return w->deaf && push->says && wishes_are(push->names[0]) &&
+    return w->deaf && push->says && (wishes_are(push->names[0]) || takens_are(push->names[0])) &&
            chance_permille(&w->asking, w->deaf);
 }
 
@@ -230,7 +230,7 @@ static void is_heard_soon(struct user_heeder *heeder)
     usec since = calm == NEVER || calm < heeder->began ? heeder->began : calm;
     unsigned masters = 0;
     uint32_t wish = 0;
-    if (calm == NEVER)
+    if (calm == NEVER || heeder->watches)
         return;
     for (unsigned i = 0; i < w->masters; i++)
         if (is_overdue_on(heeder, i, since) &&
@@ -250,8 +250,10 @@ void wishes_due(struct world *w)
     for (unsigned c = 0; c < w->clients; c++) {
         const struct shell *s = w->shells[c];
         bool hears = s->client && !s->close_asked && !shell_is_stopped(s);
-        for (struct user_heeder *it = s->heeders; it && hears; it = it->next)
+        for (struct user_heeder *it = s->heeders; it && hears; it = it->next) {
             is_heard_soon(it);
+            breaks_due(it);
+        }
     }
 }
 

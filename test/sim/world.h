@@ -217,6 +217,7 @@ struct token {
     uint16_t left_by;     /* a bit for each client that it has moved away from, or not moved to */
     uint16_t given_up_by; /* likewise: the move there was overtaken, */
     usec given_up_at;     /* at that time, which is a true one */
+    usec lied_until;      /* likewise: somebody says until then that it was taken; 0: nobody did */
 };
 
 /* ---- the world ------------------------------------------------------------------------ */
@@ -462,9 +463,10 @@ struct world {
     unsigned barriers;     /* per mille: how often users arrive at one */
     unsigned latches;      /* per mille: how often users do something about one */
     unsigned asks;         /* per mille: how often users ask a holder, or heed */
-    unsigned works;        /* per mille of the leases under which work is done once */
-    unsigned deaf;         /* per mille of the pushes about wishes that get lost, whatever else */
-    unsigned turns;        /* per mille of the processes set local_turn_ms */
+    unsigned breaks; /* per mille: how often users break the lease of another one, or say so */
+    unsigned works;  /* per mille of the leases under which work is done once */
+    unsigned deaf;   /* per mille of the pushes about wishes that get lost, whatever else */
+    unsigned turns;  /* per mille of the processes set local_turn_ms */
     int64_t max_ttl_ms, skew_ms;
     const char *prefix; /* of all keys */
     uint32_t faults;

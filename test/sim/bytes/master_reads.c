@@ -172,8 +172,10 @@ static struct message *carry(struct peer *peer, const struct asked *asked, unsig
         (call->kind == REQUEST_KILL && message->kill_id != asked->kill_id))
         peer_violated(peer, "writes something else than was asked for");
     uint32_t token = message->call.value;
+    model_name heard[2] = {message->call.heard[0], message->call.heard[1]};
     message->call = *call;
-    if (!request_carries_token(call->kind)) /* a request may be about one all the same */
+    memcpy(message->call.heard, heard, sizeof heard); /* they follow from the name */
+    if (!request_carries_token(call->kind))           /* a request may be about one all the same */
         message->call.value = token;
     message->kill_id = asked->kill_id;
     return message;
