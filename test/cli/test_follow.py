@@ -138,6 +138,24 @@ class Followed(Lead):
         self.is_held_on(1, 2, 3)
         self.let_end(holder, status=0)
 
+    def test_file_while_it_is_led_elsewhere(self):
+        """Neither list takes the lock at first, and that of the file never does."""
+        path, env = self.from_file(1)
+        holder = self.begin_on(1, env=env, options=["--ttl", "30s", "--connect-timeout", "500ms", "-v"])
+        self.cluster.pause(4)
+        self.addCleanup(self.cluster.resume, 4)
+        self.tell_end([1], self.names(1, 4), [1])
+        self.cluster.cli(1, "CLIENT", "KILL", "TYPE", "normal")
+        until(lambda: "at risk: " in self.said(), "a renewal failed, and it hears no more of that")
+        new = path.with_suffix(".new")
+        new.write_text(self.uris(1) + ",redis://127.0.0.1:1")
+        new.rename(path)
+        until(lambda: " 127.0.0.1:1: " in self.said(), "it tries that of the file")
+        self.cluster.resume(4)
+        self.is_held_on(1, 4)
+        self.let_end(holder, status=0)
+        self.assertIn(LED + self.names(1, 4), self.said())
+
     def test_guardian_gives_the_lock_back_there(self):
         """`run` is killed after its lock has gone from list to list."""
         holder = self.begin_on(1, 2, 3, env=self.of(1, 2, 3), options=("--ttl", "30s"))
