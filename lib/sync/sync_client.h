@@ -14,6 +14,7 @@
  *   sync_latches.c   latches
  *   sync_once.c      work that is done once
  *   sync_wishes.c    asking the holder of a name
+ *   sync_recipe.c    a call at a barrier or a latch, or to a holder
  *   sync_wanted.c    wishes for a name that a thread holds
  *   sync_leaders.c   what leases announce, and what is announced of a name
  *   sync_lease.c     leases, from acquire to free
