@@ -9,7 +9,7 @@
 #include "clock.h"
 #include "lists.h"
 #include "recipes/view.h"
-#include "redlock.h"
+#include "redlock/testing.h"
 
 #define DAY_S 86400
 /* Texts before the first sweep, and between two of them. */

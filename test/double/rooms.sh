@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The headers that the test double may know. Of the library these are the door that is made for it, the bytes
-# that pass, and the words of the core. The model knows no connection, and no clock.
+# that pass, and the words of the core, as names of observers. The model knows no connection, and no clock.
 #
 #   test/double/rooms.sh TESTING
 set -euo pipefail
 export LC_ALL=C
 testing=$1
-of_library='"(buffer|command)\.h"|"ground/(event|names|slots)\.h"|"scripts\.h"'
+of_library='"(buffer|command)\.h"|"ground/(event|names|slots)\.h"|"recipes/view\.h"|"scripts\.h"'
 of_c='<(limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|sys/types)\.h>'
 of_system='<(errno|fcntl|poll|pthread|stdatomic|time|unistd|sys/(eventfd|mman))\.h>'
 door='"(double(_time)?|io_loop)\.h"|"redlock/testing\.h"'
