@@ -429,10 +429,10 @@ static void say_event(struct words *words, const redlock *client, const redlock_
         say_not_changed(words, client, event);
         break;
     case REDLOCK_MOVED:
-        if (event->valid_ms)
-            add_words(words, "moved, valid for %lld ms", (long long)event->valid_ms);
-        else
+        if (lease->operations & OP_ACQUIRE)
             add_plain(words, "moved, and waits there");
+        else
+            add_words(words, "moved, valid for %lld ms", (long long)event->valid_ms);
         break;
     case REDLOCK_NOT_MOVED:
         add_words(words, "not moved, valid for %lld ms more: %s", (long long)event->valid_ms,

@@ -147,7 +147,10 @@ static void spell_start(const struct user_lease *lease, const redlock_event *eve
                  event->code == REDLOCK_E_HELD ? "others read it" : redlock_code_text(event->code));
         break;
     case REDLOCK_MOVED:
-        snprintf(text, size, "moved, valid for %lld ms", valid);
+        if (lease->known == KNOWN_ASKED)
+            snprintf(text, size, "moved, and waits there");
+        else
+            snprintf(text, size, "moved, valid for %lld ms", valid);
         break;
     case REDLOCK_NOT_MOVED:
         snprintf(text, size, "not moved, valid for %lld ms more: %s", valid,
