@@ -586,12 +586,12 @@ class Cost(unittest.TestCase):
     def test_each_kind_of_request_is_in_the_table(self):
         self.assertEqual({kind for kind, *_ in CASES}, scripts() | commands())
 
-    def dies_meanwhile(self, kind, keys, *more):
-        """Its place lasts 1 ms, and dead waiters ahead in each queue make the script last longer."""
+    def dies_meanwhile(self, kind, keys, queues, dead, *more):
+        """Its place lasts 1 ms, and dead waiters in the queues make the script last longer."""
         self.master.call("FLUSHALL")
         world = World(self.run_id)
-        world.hold(keys, 888888)
-        world.dead(keys, 200 // len(keys))
+        world.hold(queues, 888888)
+        world.dead(queues, dead)
         self.master.call_all(world.commands)
         sha = self.master.call("SCRIPT", "LOAD", read_script(kind)[0])
         told = self.master.call("EVALSHA", sha, str(len(keys) + 1), *keys, CLOCK, OURS, "2000000", "1",
@@ -603,10 +603,10 @@ class Cost(unittest.TestCase):
         """Nobody is ahead of it.  Where time stands still in a script (Redis 7.2) it dies later."""
         version = self.master.call("INFO", "server").split(b"redis_version:")[1].split(b".")[:2]
         may_die = tuple(map(int, version)) < (7, 2)
-        slot = slots(POOL, [0])
-        for kind, keys, more in ("queue", names(20), ()), ("queue_slot", slot, ("1",)):
+        some, pool = names(60), slots(POOL, range(20))
+        for kind, *asked in ("queue", some, some, 3), ("queue_slot", pool[-1:], pool, 240, "20"):
             with self.subTest(kind=kind):
-                died = [self.dies_meanwhile(kind, keys, *more) for _ in range(20)]
+                died = [self.dies_meanwhile(kind, *asked) for _ in range(20)]
                 self.assertTrue(any(died) or not may_die)
 
     def slowness(self):
