@@ -123,6 +123,20 @@ class Changed(Lead):
         self.run_once(self.of(1, 2, 3), status=0)
         self.is_over((2, 3, 4), (2, 3, 4, 1))
 
+    def test_latch_that_was_asked_for_before(self):
+        """A master that was down when it was made has it by then, so a quorum of the next list has."""
+        old = self.of(1, 2, 3)
+        self.cluster.pause(3)
+        try:
+            self.redlock("latch", "create", "--arrivals", "1", "gate", env=old, status=0)
+            self.redlock("latch", "arrive", "gate", env=old, status=0)
+        finally:
+            self.cluster.resume(3)
+        self.redlock("latch", "count", "gate", env=old, status=0)
+        self.change((1, 2, 3), (1, 2, 3, 4))
+        told = self.redlock("latch", "count", "gate", env=self.of(1, 2, 3, 4), status=0)
+        self.assertEqual(told.out, "1 1 open\n")
+
     def test_list_of_a_file(self):
         """A list is read once, as it may come by a pipe; the settings may change meanwhile."""
         path = self.tmp / "list"
