@@ -376,10 +376,10 @@ REDLOCK_API redlock_code redlock_relist(redlock *client, redlock *to,
                                         void (*closed)(redlock *client, unsigned left, void *data),
                                         void *data);
 
-/* The list in place of this one, as more than N - quorum masters tell it alike, for redlock_open()
- * and redlock_relist().  NULL: none, or a master has no TLS and all of ours do.  on_node tells when
- * it changes.  A new master gets login and TLS of one of the same host, else of the first: if more
- * masters lie, your passwords may go to any host.  It lives until the loop runs again. */
+/* The list in place of this one, as a quorum of masters tells it alike, for redlock_open() and
+ * redlock_relist().  NULL: none, or a master has no TLS and all of ours do.  on_node tells when it
+ * changes.  A new master gets login and TLS of one of the same host, else of the first: if a
+ * quorum lies, your passwords may go to any host.  It lives until the loop runs again. */
 REDLOCK_API const char *redlock_successor(redlock *client);
 
 /* Frees the client and all its leases at once; no callback comes any more.  In a callback it takes

@@ -294,7 +294,12 @@ static void say_ended(struct words *words, const redlock *client, struct slice s
 {
     add_plain(words, ": the list ");
     say_ours(words, client);
-    add_plain(words, " is over; give this client the one in its place");
+    add_plain(words, " is over; ");
+    if (!successor_is_told(client))
+        add_plain(words, "no quorum tells the one in its place: run `redlock masters change` to "
+                         "its end, or take the end back with --undo; one master tells");
+    else
+        add_plain(words, "give this client the one in its place");
     if (successor_gives_tls_up(client))
         add_plain(words, ", which has masters without TLS, so that it does not go there by itself");
     add_plain(words, ": ");

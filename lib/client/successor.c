@@ -27,13 +27,13 @@ static unsigned count_tellers(const redlock *client, struct client_text list)
     return tell;
 }
 
-/* Empty: no more masters tell one than a quorum can do without. */
+/* Empty: no quorum tells one.  Half of the masters might tell one, and the others another. */
 static struct client_text find_successor(const redlock *client)
 {
     unsigned quorum = redlock_quorum(client->masters, client->config.spare);
     for (unsigned i = 0; i < client->masters; i++) {
         struct client_text list = told_by(client, i);
-        if (list.length && count_tellers(client, list) > client->masters - quorum)
+        if (list.length && count_tellers(client, list) >= quorum)
             return list;
     }
     return (struct client_text){0};
@@ -126,6 +126,11 @@ static bool has_all_logins(const redlock *client, struct client_text list)
     for (struct told_node node; take_node(client, &list, &node);)
         has &= find_login(client, &node) != NULL;
     return has;
+}
+
+bool successor_is_told(const redlock *client)
+{
+    return find_successor(client).length;
 }
 
 bool successor_gives_tls_up(const redlock *client)

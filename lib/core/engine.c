@@ -84,6 +84,7 @@ static void after_decided(struct engine *e)
 {
     for (unsigned i = 0; i < e->config.masters; i++)
         lists_each(e, &e->busy, lease_master_up, i);
+    lists_each(e, &e->busy, lease_weigh_again, 0);
 }
 
 /* Nobody heard of a handover that the master made before it had the subscription. */

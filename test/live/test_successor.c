@@ -1,6 +1,6 @@
 /*
  * Masters tell a client which list takes the place of its own, and it gives new ones a login.
- * rule: D1, D3, D14
+ * rule: D1, D3, D14, D15
  */
 #include "lists_in_use.h"
 #include "scene.h"
@@ -112,7 +112,7 @@ static void end(void)
 }
 
 /* One after the other tells it. */
-SCENE(test_told_by_more_than_a_quorum_can_do_without, .masters = 6)
+SCENE(test_told_by_a_quorum, .masters = 6)
 {
     char key[160];
     begin(5);
@@ -159,6 +159,31 @@ SCENE(test_they_must_tell_the_same, .masters = 6)
         cluster_tell(&scene.cluster, i, "DEL %s", key);
     let_ask(0);
     assert_string_equal(successor_now(), "");
+    end();
+}
+
+/* Two commands at one moment: each has ended the list on half of its masters.  Lists of both would
+ * not exclude each other.  Then a tool has taken one end back, and its master has the other one. */
+SCENE(test_half_of_the_masters_lead_nowhere, .masters = 6)
+{
+    char key[160];
+    struct take take;
+    begin(4);
+    end_list(4, list_of("", 0, 5));
+    key_of_end(key);
+    for (unsigned i = 2; i < 4; i++)
+        cluster_tell(&scene.cluster, i, "SET %s %s", key, list_of("", 2, 4));
+    for (unsigned i = 0; i < 4; i++)
+        let_ask(i);
+    assert_string_equal(successor_now(), "");
+    assert_int_equal(told, 0);
+    assert_code(take_lock(&take, &ours, "name", NULL), REDLOCK_E_DIFFERS);
+    assert_non_null(
+        strstr(take.told[REDLOCK_NOT_ACQUIRED].text, "no quorum tells the one in its place"));
+    cluster_tell(&scene.cluster, 1, "SET %s %s", key, list_of("", 2, 4));
+    let_ask(1);
+    AWAIT(&ours, told == 1);
+    assert_string_equal(last, list_of(SCHEME_LOGIN, 2, 4));
     end();
 }
 

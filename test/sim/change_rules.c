@@ -148,6 +148,41 @@ static unsigned ends_told(const struct shell *s)
     return count_of(told);
 }
 
+static unsigned count_over(const struct shell *s)
+{
+    const struct engine *e = s->client->engine;
+    unsigned over = 0;
+    for (unsigned i = 0; i < s->masters; i++)
+        over += e->masters[i].over;
+    return over;
+}
+
+static bool is_ended(const struct shell *s)
+{
+    return count_over(s) + s->quorum > s->masters;
+}
+
+/* One that was asked may soon tell that the list is over, too: a quorum tells the next one. */
+static bool awaits_ends(const struct shell *s)
+{
+    bool awaits = false;
+    for (unsigned i = 0; i < s->masters && count_over(s) < s->quorum; i++) {
+        const struct master *master = &s->client->engine->masters[i];
+        awaits |= !master->over && (master->agree_round || !master->tried);
+    }
+    return awaits;
+}
+
+static bool has_one_unasked(const struct shell *s)
+{
+    bool has = false;
+    for (unsigned i = 0; i < s->masters && count_over(s) < s->quorum; i++) {
+        const struct master *master = &s->client->engine->masters[i];
+        has |= !master->over && master->state == MASTER_UP && master->word.heard_at < s->ended_at;
+    }
+    return has;
+}
+
 static void refused_as_over(struct shell *s)
 {
     struct world *w = s->world;
@@ -156,12 +191,22 @@ static void refused_as_over(struct shell *s)
     if (ends_told(s) + s->kind->quorum <= s->kind->masters)
         world_violated(w, "change", "client %u is refused as its list were over, by %u masters",
                        s->index + 1, ends_told(s));
+    if (!s->differs && has_one_unasked(s))
+        world_violated(w, "change", "client %u is refused, and has not asked all masters",
+                       s->index + 1);
+    if (!s->differs && awaits_ends(s))
+        world_violated(w, "change", "client %u is refused, and may yet hear of the next list",
+                       s->index + 1);
 }
 
 void change_step(struct shell *s)
 {
     struct slice successor;
     bool is_over = engine_successor(s->client->engine, &successor);
+    if (!is_ended(s))
+        s->ended_at = 0;
+    else if (!s->ended_at)
+        s->ended_at = shell_now(s);
     if (is_over && !s->is_over)
         refused_as_over(s);
     if (!is_over || s->differs != s->is_over)
@@ -174,10 +219,25 @@ void change_step(struct shell *s)
 
 /* ---- who waits ----------------------------------------------------------------------------- */
 
+/* An acquire that has failed tells it when it is known whether the list is over. */
+static void told_unavailable(const struct user_lease *lease)
+{
+    struct shell *s = lease->shell;
+    const struct engine *e = s->client->engine;
+    const struct lease *core = core_of(lease->handle);
+    usec tries = core->terms.ttl / 4;
+    tries = tries < e->config.connect_timeout ? tries : e->config.connect_timeout;
+    if (e->undecided && is_ended(s) && shell_now(s) < core->asked_at + tries)
+        world_violated(s->world, "change", "lease %u of client %u fails, and its list may be over",
+                       lease->number, CLIENT(lease));
+}
+
 /* Its user has time to go over to the next list, and keeps its turn. */
 void change_told(const struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
+    if (event->kind == REDLOCK_NOT_ACQUIRED && event->code == REDLOCK_E_UNAVAILABLE)
+        told_unavailable(lease);
     const struct lease *core = core_of(lease->handle);
     bool is_refused = event->kind == REDLOCK_NOT_ACQUIRED && event->code == REDLOCK_E_DIFFERS,
          had_asked = core->asked_at < s->over_since && !lease->went_over;
@@ -192,13 +252,9 @@ void change_told(const struct user_lease *lease, const redlock_event *event)
 
 void change_idle(const struct shell *s)
 {
-    const struct engine *e = s->client->engine;
-    unsigned over = 0;
-    for (unsigned i = 0; i < s->masters; i++)
-        over += e->masters[i].over;
-    if (over + s->quorum > s->masters && !e->differs)
+    if (is_ended(s) && !s->client->engine->differs && !awaits_ends(s))
         world_violated(s->world, "change", "client %u goes on, and its list is over by %u masters",
-                       s->index + 1, over);
+                       s->index + 1, count_over(s));
 }
 
 bool change_takes_vote(const struct shell *s, unsigned master)

@@ -60,6 +60,7 @@ struct shell {
     usec began_at;                 /* true time, of its process */
     usec unheard_at, unsettled_at; /* likewise: see lists_rules.c */
     bool differs, is_over;
+    usec ended_at;   /* more than N - Q masters tell that its list is over; 0: not */
     usec over_since; /* our clock: its list was refused as it is over, for no other reason */
     bool strict;     /* it keeps strict order */
     bool running;    /* a process; it may have freed its client */

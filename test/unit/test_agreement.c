@@ -966,6 +966,56 @@ CASE_HERE(an_ended_list_is_refused_by_all_but_less_than_a_quorum)
     assert_true(is_followed_by("a:1"));
 }
 
+/* Half of the masters may tell the next list of one command, and half that of another. */
+CASE_HERE(the_end_is_told_when_a_quorum_tells_the_next_list)
+{
+    begin_greeted(4, 0);
+    tell_nothing_from(1, 4);
+    for (unsigned i = 1; i <= 2; i++) {
+        master_agree(&fake.engine, i - 1, false);
+        tell_over(i, "a:1");
+    }
+    assert_true(fake.engine.undecided);
+    assert_false(is_followed_by("a:1"));
+    tell_nothing(3); /* the others were asked for it */
+    assert_true(fake.engine.undecided);
+    tell_over(4, "a:1");
+    assert_false(fake.engine.undecided);
+    assert_int_equal(client(), REFUSED);
+    assert_true(is_followed_by("a:1"));
+}
+
+/* As when a command was interrupted. */
+CASE_HERE(the_end_is_told_when_no_quorum_will_tell_the_next_list)
+{
+    begin_greeted(4, 0);
+    tell_over(1, "a:1");
+    tell_over(2, "a:1");
+    assert_true(fake.engine.undecided);
+    tell_nothing_from(3, 4);
+    assert_int_equal(client(), REFUSED);
+    master_agree(&fake.engine, 0, false);
+    tell_over(1, "a:1"); /* the others are asked anew */
+    assert_int_equal(asked_first(3), REQUEST_AGREE);
+    assert_int_equal(client(), REFUSED);
+}
+
+/* One that cannot be reached tells nothing. */
+CASE_HERE(the_end_is_told_when_all_masters_were_tried)
+{
+    begin(4, 0);
+    for (unsigned i = 1; i <= 2; i++) {
+        greet(i);
+        tell_over(i, "a:1");
+    }
+    assert_true(fake.engine.undecided);
+    greet(3);
+    tell_nothing(3);
+    assert_true(fake.engine.undecided);
+    fake_lose(&fake, 3, "refused");
+    assert_int_equal(client(), REFUSED);
+}
+
 /* One liar may say so of each list. */
 CASE_HERE(one_who_may_be_wrong_ends_no_list)
 {

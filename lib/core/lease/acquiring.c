@@ -338,8 +338,8 @@ void acquiring_weigh(struct engine *e, struct lease *lease)
     if (verdict == VERDICT_WON && lease->terms.fence)
         verdict =
             lease->state == LEASE_CONFIRMING ? weigh_confirmed(e, lease) : fencing_weigh(e, lease);
-    if (verdict == VERDICT_LOST &&
-        (place_ticket_may_come(e, lease->attempt) || cause_may_come(e, lease)))
+    if (verdict == VERDICT_LOST && (place_ticket_may_come(e, lease->attempt) ||
+                                    cause_may_come(e, lease) || agreement_awaits_ends(e)))
         return;
     switch (verdict) {
     case VERDICT_WON:

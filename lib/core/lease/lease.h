@@ -215,6 +215,8 @@ void lease_release_sent(struct engine *engine, struct lease *lease, uint16_t mas
 /* A master came up, or is not connecting any more. */
 void lease_master_up(struct engine *engine, struct lease *lease, unsigned master);
 void lease_master_down(struct engine *engine, struct lease *lease, unsigned master);
+/* It is decided whether our list may be used: a lease that has failed meanwhile tells it. */
+void lease_weigh_again(struct engine *engine, struct lease *lease, unsigned master);
 /* Ends what the lease asks for, if the list of masters may not be used.  Where another list is in
  * place of it, a wait is set aside for a moment, so that it can go over with its ticket. */
 void lease_refuse(struct engine *engine, struct lease *lease, unsigned master);

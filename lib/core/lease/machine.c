@@ -142,6 +142,13 @@ void lease_master_up(struct engine *e, struct lease *lease, unsigned master)
     lease_schedule(e, lease);
 }
 
+void lease_weigh_again(struct engine *e, struct lease *lease, unsigned master)
+{
+    (void)master;
+    weigh(e, lease);
+    lease_schedule(e, lease);
+}
+
 void lease_refuse(struct engine *e, struct lease *lease, unsigned master)
 {
     (void)master;

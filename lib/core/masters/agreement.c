@@ -322,20 +322,53 @@ static enum judgement judge_all(const struct engine *e, bool foresees, struct ot
     return is;
 }
 
-/* The others are fewer than a quorum.  A liar is one of those that a quorum can do without. */
-static bool is_ended(const struct engine *e)
+static unsigned count_ends(const struct engine *e)
 {
     unsigned over = 0;
     for (unsigned i = 0; i < e->config.masters; i++)
         over += e->masters[i].over;
-    return over > e->config.masters - e->quorum;
+    return over;
+}
+
+/* The others are fewer than a quorum.  A liar is one of those that a quorum can do without. */
+static bool is_ended(const struct engine *e)
+{
+    return count_ends(e) > e->config.masters - e->quorum;
+}
+
+/* An answer that is under way, or a first connection, may show another end. */
+static bool is_end_expected(const struct engine *e)
+{
+    bool is_expected = false;
+    for (unsigned i = 0; i < e->config.masters; i++) {
+        const struct master *master = &e->masters[i];
+        is_expected |= !master->over && (master->agree_round || !master->tried);
+    }
+    return is_expected;
+}
+
+/* The user hears of the end when a quorum tells the next list, if one will. */
+static enum judgement judge_end(const struct engine *e)
+{
+    bool may_be_told = count_ends(e) < e->quorum && is_end_expected(e);
+    return may_be_told && !e->differs ? UNDECIDED : MUST_GO;
+}
+
+bool agreement_wants_ends(const struct engine *e)
+{
+    return is_ended(e) && count_ends(e) < e->quorum;
+}
+
+bool agreement_awaits_ends(const struct engine *e)
+{
+    return e->undecided && is_ended(e);
 }
 
 bool agreement_judge(struct engine *e)
 {
     struct other worst;
     enum judgement is = e->config.looks_only ? MAY_GO_ON
-                        : is_ended(e)        ? MUST_GO
+                        : is_ended(e)        ? judge_end(e)
                                              : judge_all(e, false, &worst);
     bool differed = e->differs;
     e->differs = is == MUST_GO;
@@ -379,7 +412,7 @@ bool agreement_successor(const struct engine *e, struct slice *successor)
     for (unsigned i = 0; i < e->config.masters; i++)
         if (e->masters[i].word.successor)
             *successor = (struct slice){e->masters[i].word.bytes, e->masters[i].word.successor};
-    return is_ended(e);
+    return e->differs && is_ended(e);
 }
 
 static bool asks_for_more(const struct told_list *a, const struct told_list *b)

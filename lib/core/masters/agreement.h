@@ -26,6 +26,10 @@ void agreement_hear_nothing(struct engine *engine, unsigned master);
 void agreement_forget(struct engine *engine, unsigned master);
 /* The master's word counts no more, and no promise does until its next word. */
 void agreement_expire(struct engine *engine, unsigned master);
+/* Our list is over by too few masters for its user to know the next one: the others are asked. */
+bool agreement_wants_ends(const struct engine *engine);
+/* They have been asked. */
+bool agreement_awaits_ends(const struct engine *engine);
 /* Compares anew; true if that changed whether our list may be used. */
 bool agreement_judge(struct engine *engine);
 /* Words are so old that we say our list again before we ask for a promise. */
@@ -60,8 +64,8 @@ static inline bool agreement_may_turn(const struct engine *engine)
 }
 /* The list for which ours is refused, and the master that tells it; false: ours is not refused. */
 bool agreement_other(const struct engine *engine, struct told_list *list, unsigned *master);
-/* Our list is over, by more masters than a quorum can do without.  `successor`: the list in place
- * of it, as one of them tells. */
+/* Ours is refused because it is over, by more masters than a quorum can do without.  `successor`:
+ * the list in place of it, as one of them tells. */
 bool agreement_successor(const struct engine *engine, struct slice *successor);
 /* The list of others with our masters but other spare votes, or another max_ttl; of several that
  * with the most.  False: no more masters tell of one than may be wrong. */

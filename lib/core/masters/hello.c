@@ -215,6 +215,13 @@ static bool is_busy(const struct reply *reply)
            slices_are_same((struct slice){reply->text.bytes, busy.length}, busy);
 }
 
+static void ask_for_more_ends(struct engine *e)
+{
+    for (unsigned i = 0; i < e->config.masters; i++)
+        if (!e->masters[i].over)
+            master_agree(e, i, false);
+}
+
 /* A master that cannot remember, as its users may not write there, agrees with everybody. */
 static void hear_agree(struct engine *e, unsigned index, const struct reply *reply)
 {
@@ -234,6 +241,8 @@ static void hear_agree(struct engine *e, unsigned index, const struct reply *rep
     bool told = e->in_question;
     agreement_hear(e, index, reply->tag.sent_at,
                    reply->answer == ANSWER_YES ? reply->lists : lists);
+    if (master->over && agreement_wants_ends(e))
+        ask_for_more_ends(e);
     master_judge_list(e);
     if (told || e->in_question)
         engine_emit(e, EFFECT_LISTS, index, NULL);
