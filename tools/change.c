@@ -13,6 +13,7 @@
 #include "change_report.h"
 #include "duration.h"
 #include "failure.h"
+#include "lists_report.h"
 #include "plan_report.h"
 #include "question.h"
 #include "say.h"
@@ -346,6 +347,21 @@ static void ask_user(struct change *change)
 
 /* ---- Before all of it ----------------------------------------------------------------- */
 
+/* A change of a fleet that nobody uses ends at once, and leaves the clients as they are. */
+static void warn_of_nobody(const struct change *change, const struct list_seen *now)
+{
+    struct text fleet = {0};
+    if (now->saying || change->session.options->quiet)
+        return;
+    fleet_show(&fleet, now->used.fleet);
+    say_at(REDLOCK_LOG_WARNING,
+           "no client of the %s says the present list. That is right if none is up, or if this "
+           "command ended early before; else give --prefix and --fleet as the clients have them "
+           "(`redlock config`)",
+           fleet.bytes);
+    text_free(&fleet);
+}
+
 static void check(struct change *change)
 {
     struct list_seen now, last;
@@ -365,6 +381,7 @@ static void check(struct change *change)
     put(change, &out);
     if (change->session.ending)
         return;
+    warn_of_nobody(change, &now);
     if (change->session.options->yes)
         begin_step(change, 1);
     else

@@ -111,8 +111,7 @@ static void show_value(struct text *out, const struct options *options, enum set
 {
     static const char *const defaults[SETTINGS] = {
         [SETTING_LABEL] = "HOST:PID", [SETTING_TLS_VERIFY] = "full"};
-    bool is_given = options->text[setting] || setting != SETTING_FLEET;
-    const char *given = options->text[is_given ? setting : SETTING_PREFIX];
+    const char *given = setting == SETTING_FLEET ? options_fleet(options) : options->text[setting];
     const char *text = given ? given : defaults[setting];
     if (setting == SETTING_SPARE)
         text_format(out, "%d", options->spare);

@@ -5,6 +5,7 @@
 #include "duration.h"
 #include "exits.h"
 #include "json.h"
+#include "lists_report.h"
 #include "option_times.h"
 #include "say.h"
 #include "votes.h"
@@ -41,6 +42,14 @@ void plan_show_list(struct text *out, const struct plan *plan, unsigned list, co
     text_format(out, "\n");
 }
 
+static void show_fleet(struct text *out, const char *fleet)
+{
+    if (!fleet)
+        return;
+    fleet_show(out, fleet);
+    text_format(out, "\n");
+}
+
 void plan_show(struct text *out, const struct plan *plan)
 {
     char what[20] = "now";
@@ -48,6 +57,7 @@ void plan_show(struct text *out, const struct plan *plan)
         text_format(out, "Both lists have the same masters.\n");
         return;
     }
+    show_fleet(out, options_fleet(&plan->options));
     for (unsigned list = 0; list < plan->chain.count; list++) {
         plan_show_list(out, plan, list, what);
         snprintf(what, sizeof what, "%u", list + 1);
@@ -89,6 +99,7 @@ static void put_step(struct json *json, const struct plan *plan, unsigned list)
 static void put(struct text *out, const struct plan *plan)
 {
     struct json json = outcome_json(out, REDLOCK_OK, redlock_code_text(REDLOCK_OK));
+    json_string(&json, "fleet", options_fleet(&plan->options));
     json_number(&json, "wait_ms", wait_ms(plan));
     json_open(&json, "steps", '[');
     for (unsigned list = 1; list < plan->chain.count; list++)

@@ -222,11 +222,28 @@ class Changed(Lead):
         self.is_over((1, 2, 3), (1, 2, 3, 4))
         self.goes_on(holder)
 
+    def test_fleet_that_nobody_uses(self):
+        """Its clients may be those of another prefix, which was forgotten."""
+        nobody = "no client of the fleet \"%s\" says the present list. "
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4))
+        lines.next(f"^fleet \"{self.prefix}\"$")
+        lines.next("1 client says the former list")
+        self.assertNotIn(nobody % self.prefix, self.terminate(process).err)
+        other = f"{self.prefix}other:"
+        told = self.change((1, 2, 3), (1, 2, 3, 4), "--prefix", other)
+        self.assertTrue(told.out.startswith(f'fleet "{other}"\nnow: '))
+        self.assertIn(nobody % other, told.err)
+        self.assertEqual(self.change((1, 2, 3), (1, 2, 3, 4), "--prefix", other, "--quiet").err, "")
+        self.goes_on(holder)
+
     def test_question(self):
         for answer, status, told in ((b"n", NO, "nothing was changed"), (b"y", 0, "done: step 1 took")):
             terminal = self.terminal(REDLOCK, *self.patience, "masters", "change", self.uris(1, 2, 3, 4),
                                      **self.of(1, 2, 3))
-            terminal.talk("change the list so? [y/N] ", answer + b"\n", told, status=status)
+            fleet = f'fleet "{self.prefix}"'
+            terminal.talk(f"{fleet}\r\nnow: ", f"no client of the {fleet} says the present list. ",
+                          "change the list so? [y/N] ", answer + b"\n", told, status=status)
 
 
 class Refused(Lead):

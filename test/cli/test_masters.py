@@ -40,7 +40,7 @@ class Shown(Masters):
         text, told = self.masters_of(1, 2, 3, status=0)
         self.assertEqual((told["state"], told["lists"], told["fleet"]), ("agree", [], self.prefix))
         self.assertEqual(re.sub(".* has begun .*\n", "", text),
-                         "0 lists in use: no client of this fleet says one\n")
+                         f'0 lists in use: no client of the fleet "{self.prefix}" says one\n')
         self.assertEqual(self.known(), known)  # nor does who looks
 
     def test_agree(self):

@@ -80,8 +80,9 @@ class Plan(Case):
         self.assertEqual([len(nodes) for nodes in lists], [14, 15])
 
     def test_for_people(self):
-        told = self.plan([1, 2, 3], [2, 3, 4], "--max-ttl", "10s")
+        told = self.plan([1, 2, 3], [2, 3, 4], "--max-ttl", "10s", "--prefix", "job:")
         self.assertEqual(told.out, """\
+fleet "job:"
 now: quorum 2 of 3
   127.0.0.1:1,127.0.0.1:2,127.0.0.1:3
 1: quorum 3 of 4, with 127.0.0.1:4
@@ -91,6 +92,16 @@ now: quorum 2 of 3
 By hand: after each step wait until `redlock masters` shows that list alone, and 11.1 s more.
 """)
         self.assertEqual(self.plan([1, 2], [2, 1]).out, "Both lists have the same masters.\n")
+
+    def test_fleet(self):
+        for options, told, line in ((["--prefix", "a", "--fleet", "b\n"], "b\n", 'fleet "b\\x0a"\n'),
+                                    ([], "", "fleet of clients without a prefix\n"),
+                                    (["--prefix", "a", "--fleet", ""], None, "now: ")):
+            with self.subTest(options=options):
+                self.assertTrue(self.plan([1], [2], *options).out.startswith(line))
+                told_json = self.plan([1], [2], "--json", *options).json
+                schema.check(told_json, "plan")
+                self.assertEqual(told_json["fleet"], told)
 
     def test_refused(self):
         told = self.plan(range(1, 16), range(2, 17), "--spare", "12", status=78)

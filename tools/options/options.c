@@ -298,6 +298,14 @@ int options_parse(struct options *options, const struct command *commands, int a
     return parse_command(options, argc - optind, argv + optind);
 }
 
+const char *options_fleet(const struct options *options)
+{
+    const char *fleet = options->text[SETTING_FLEET], *prefix = options->text[SETTING_PREFIX];
+    if (fleet)
+        return *fleet ? fleet : NULL;
+    return prefix ? prefix : "";
+}
+
 void options_of_tls(const struct options *options, redlock_options *settings)
 {
 #define ROW(name, key, ...)                                                                        \

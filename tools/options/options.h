@@ -65,6 +65,8 @@ struct options {
 int options_parse(struct options *options, const struct command *commands, int argc, char **argv);
 /* All that a client of the library is opened with, but for callbacks. */
 redlock_options options_of_client(const struct options *options);
+/* Its clients say their lists to one another; NULL: this one says none. */
+const char *options_fleet(const struct options *options);
 /* Of the settings of TLS those that an option gives: the library reads the others itself. */
 void options_of_tls(const struct options *options, redlock_options *settings);
 void options_free(struct options *options);

@@ -62,6 +62,20 @@ static void show_end(struct text *out, const struct lists_report *report)
     text_shown(out, successor.bytes, successor.length);
 }
 
+void fleet_show(struct text *out, const char *fleet)
+{
+    text_format(out, *fleet ? "fleet \"" : "fleet of clients without a prefix");
+    text_shown(out, fleet, strlen(fleet));
+    text_format(out, *fleet ? "\"" : "");
+}
+
+static void show_nobody(struct text *out, const char *fleet)
+{
+    text_format(out, ": no client of the ");
+    fleet_show(out, fleet);
+    text_format(out, " says one");
+}
+
 static void explain(struct lists_report *report)
 {
     unsigned count = report->used.count;
@@ -79,7 +93,7 @@ static void explain(struct lists_report *report)
     else if (count == 1)
         text_format(&report->verdict, ": all clients that say theirs agree");
     else
-        text_format(&report->verdict, ": no client of this fleet says one");
+        show_nobody(&report->verdict, report->used.fleet);
 }
 
 void lists_look(struct lists_report *report, redlock *client, unsigned quorum)

@@ -17,6 +17,9 @@ struct lists_report {
     struct text verdict;
 };
 
+/* `fleet "jobs"` */
+void fleet_show(struct text *out, const char *fleet);
+
 /* Notes the answers of the masters by now.  The texts are valid until the loop runs again. */
 void lists_look(struct lists_report *report, redlock *client, unsigned quorum);
 /* The last line, which has the verdict, begins with the time. */
