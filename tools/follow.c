@@ -8,6 +8,7 @@
 #include "say.h"
 
 #define FILE_EVERY_S 1.0
+#define SETTLED_S    1.02 /* libev does not tell two changes of one second apart */
 #define AGAIN_S      0.3
 
 /* ---- Clients ------------------------------------------------------------ */
@@ -147,20 +148,36 @@ static bool is_present_list(const struct follow *follow)
     return same;
 }
 
+/* A pipe would keep us from renewing the lease. */
+static bool is_plain_file(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
 static void look_at_file(struct follow *follow)
 {
-    if (!follow->changed || !follow->lease)
+    if (!follow->changed || !follow->lease || ev_is_active(&follow->settling))
         return;
     follow->changed = false;
-    if (open_next(follow, NULL) && is_present_list(follow))
+    if (is_plain_file(follow->file.path) && open_next(follow, NULL) && is_present_list(follow))
         drop_next(follow);
 }
 
+/* A part of a list is a list, too.  The whole one need not meet it, so there would be no way on. */
 static void on_file(struct ev_loop *loop, ev_stat *file, int events)
 {
     struct follow *follow = file->data;
-    (void)loop, (void)events;
-    follow->changed = file->attr.st_nlink > 0 && S_ISREG(file->attr.st_mode); /* no pipe */
+    (void)events;
+    ev_timer_again(loop, &follow->settling);
+}
+
+static void on_settled(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct follow *follow = timer->data;
+    (void)events;
+    ev_timer_stop(loop, timer);
+    follow->changed = true;
     look_at_file(follow);
 }
 
@@ -225,6 +242,8 @@ void follow_start(struct follow *follow, struct session *session)
     *follow = (struct follow){.session = session};
     ev_init(&follow->again, on_again);
     follow->again.data = follow;
+    ev_timer_init(&follow->settling, on_settled, 0, SETTLED_S);
+    follow->settling.data = follow;
     ev_stat_init(&follow->file, on_file, path ? path : "", FILE_EVERY_S);
     follow->file.data = follow;
     if (!path)
@@ -279,6 +298,7 @@ void follow_hears(struct follow *follow, const redlock_event *event)
 void follow_stop(struct follow *follow)
 {
     follow_drops(follow);
+    ev_timer_stop(follow->session->loop, &follow->settling);
     if (!ev_is_active(&follow->file))
         return;
     ev_ref(follow->session->loop);

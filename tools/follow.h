@@ -22,6 +22,7 @@ struct follow {
     bool tried, votes;    /* each of its masters was reached or tried; a quorum votes */
     bool is_led;          /* its list is the one that masters tell */
     ev_stat file;         /* with our list */
+    ev_timer settling;    /* it has just changed, and may have a part of a list */
     bool changed;         /* since its list was read, or that could not be gone to */
     ev_timer again;
 };
