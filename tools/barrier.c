@@ -43,9 +43,8 @@ const char barrier_help[] =
 struct barrier {
     struct session session;
     redlock_barrier *party;
-    int signal; /* that made it leave; 0: none did */
-    char
-        token[REDLOCK_TOKEN_SIZE]; /* to come back with, by another list; "": that of the options */
+    /* to come back with, by another list; "": that of the options */
+    char token[REDLOCK_TOKEN_SIZE];
 };
 
 static bool put_json(struct barrier *barrier, const redlock_barrier_result *passage)
@@ -78,11 +77,9 @@ static void tell(const struct barrier *barrier, const redlock_barrier_result *pa
 {
     const struct options *options = barrier->session.options;
     const char *name = options->names[0].bytes;
-    bool is_over = passage->code == REDLOCK_E_OVER;
-    if (is_over)
+    if (passage->code == REDLOCK_E_OVER)
         tell_over(name, passage);
-    else if (passage->undecided &&
-             !is_over) /* also with --quiet: without it nobody can come back */
+    else if (passage->undecided) /* also with --quiet: without it nobody can come back */
         say("%s: %s; %scome back with --token %s", name, passage->text,
             passage->others ? "use the same --parties everywhere, and " : "", passage->token);
     else if (passage->code == REDLOCK_E_PARTIES)
@@ -104,18 +101,12 @@ static void say_remedies(const struct barrier *barrier)
     text_free(&out);
 }
 
-static int status_of(const struct barrier *barrier, const redlock_barrier_result *passage)
-{
-    bool left = barrier->signal && passage->code == REDLOCK_E_CANCELLED;
-    return left ? EXIT_SIGNAL + barrier->signal : exit_for(passage->code);
-}
-
 static void begin(void *data);
 
 /* The list is over: it arrives by the next one, with its token if others may have counted it. */
 static bool arrives_elsewhere(struct barrier *barrier, const redlock_barrier_result *passage)
 {
-    if (barrier->signal || !session_goes_on(&barrier->session, passage->code))
+    if (!session_goes_on(&barrier->session, passage->code))
         return false;
     if (passage->undecided)
         memcpy(barrier->token, passage->token, sizeof barrier->token);
@@ -139,14 +130,13 @@ static void on_passage(redlock_barrier *party, const redlock_barrier_result *pas
         say_remedies(barrier);
     redlock_barrier_free(party);
     barrier->party = NULL;
-    session_end(&barrier->session, done ? status_of(barrier, passage) : EXIT_OUTPUT,
-                OWED_TIMEOUT_MS);
+    int status = session_status_of_call(&barrier->session, passage->code);
+    session_end(&barrier->session, done ? status : EXIT_OUTPUT, OWED_TIMEOUT_MS);
 }
 
 static void on_signal(void *data, int number)
 {
     struct barrier *barrier = data;
-    barrier->signal = barrier->signal ? barrier->signal : number;
     if (!barrier->party)
         session_end_by_signal(&barrier->session, number, NULL);
     else
@@ -163,8 +153,7 @@ static void begin(void *data)
     terms.parties = options->parties;
     terms.generation = options->generation;
     terms.ttl_ms = options->ttl_ms;
-    int64_t wait_ms = session_rest_of(&barrier->session, options->wait_ms);
-    terms.timeout_ms = wait_ms ? wait_ms : REDLOCK_ZERO;
+    terms.timeout_ms = session_timeout_of(&barrier->session, options->wait_ms);
     terms.token = barrier->token[0] ? barrier->token : options->token;
     redlock_code code =
         redlock_barrier_arrive(barrier->session.client, &barrier->party, options->names[0].bytes,

@@ -57,7 +57,6 @@ typedef redlock_code latch_function(redlock *client, redlock_latch **call, const
 struct latch {
     struct session session;
     redlock_latch *call;
-    int signal; /* that ended it; 0: none did */
     /* of the call, to make it anew by another list; "": not known, as the options say */
     char id[REDLOCK_LATCH_ID_SIZE], arrival[REDLOCK_LATCH_ID_SIZE];
 };
@@ -135,12 +134,6 @@ static void tell(const struct latch *latch, const redlock_latch_result *tally)
         session_say_refused(&latch->session);
 }
 
-static int status_of(const struct latch *latch, const redlock_latch_result *tally)
-{
-    bool ended = latch->signal && tally->code == REDLOCK_E_CANCELLED;
-    return ended ? EXIT_SIGNAL + latch->signal : exit_for(tally->code);
-}
-
 static void begin(void *data);
 
 /* The list is over: the call is made anew by the next one, about the latch that it has found, and
@@ -148,8 +141,7 @@ static void begin(void *data);
 static bool calls_elsewhere(struct latch *latch, const redlock_latch_result *tally)
 {
     bool creates = strcmp(latch->session.options->action, "create") == 0;
-    if (latch->signal || (creates && tally->undecided) ||
-        !session_goes_on(&latch->session, tally->code))
+    if ((creates && tally->undecided) || !session_goes_on(&latch->session, tally->code))
         return false;
     if (tally->id[0] && !creates)
         memcpy(latch->id, tally->id, sizeof latch->id);
@@ -175,13 +167,13 @@ static void on_tally(redlock_latch *call, const redlock_latch_result *tally, voi
         tell(latch, tally);
     redlock_latch_free(call);
     latch->call = NULL;
-    session_end(&latch->session, done ? status_of(latch, tally) : EXIT_OUTPUT, OWED_TIMEOUT_MS);
+    int status = session_status_of_call(&latch->session, tally->code);
+    session_end(&latch->session, done ? status : EXIT_OUTPUT, OWED_TIMEOUT_MS);
 }
 
 static void on_signal(void *data, int number)
 {
     struct latch *latch = data;
-    latch->signal = number;
     if (!latch->call)
         session_end_by_signal(&latch->session, number, NULL);
     else
@@ -206,13 +198,6 @@ static const struct action *action_of(const char *word)
     return action;
 }
 
-static int64_t timeout_of(struct latch *latch)
-{
-    int64_t given = latch->session.options->wait_ms;
-    int64_t wait_ms = session_rest_of(&latch->session, given >= 0 ? given : WAITS_MS);
-    return wait_ms ? wait_ms : REDLOCK_ZERO;
-}
-
 static void begin(void *data)
 {
     struct latch *latch = data;
@@ -223,7 +208,8 @@ static void begin(void *data)
     terms.arrival = latch->arrival[0] ? latch->arrival : options->arrival;
     if (options->life_ms)
         terms.life_ms = options->life_ms;
-    terms.timeout_ms = timeout_of(latch);
+    int64_t wait_ms = options->wait_ms >= 0 ? options->wait_ms : WAITS_MS;
+    terms.timeout_ms = session_timeout_of(&latch->session, wait_ms);
     const struct action *action = action_of(options->action);
     redlock_code code = action->function(latch->session.client, &latch->call,
                                          options->names[0].bytes, &terms, on_tally, latch);

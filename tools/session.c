@@ -347,7 +347,8 @@ bool session_goes_on(struct session *session, redlock_code code)
 {
     char why[500] = "";
     redlock *next;
-    bool may = code == REDLOCK_E_DIFFERS && !session->ending && session->lists < LED_MOST;
+    bool may = code == REDLOCK_E_DIFFERS && !session->ending && !session->first_signal &&
+               session->lists < LED_MOST;
     redlock_options settings = client_options(session);
     settings.nodes = may ? redlock_successor(session->client) : NULL;
     if (!settings.nodes)
@@ -372,6 +373,18 @@ int64_t session_rest_of(struct session *session, int64_t wait_ms)
     return wait_ms > now - session->asked_at ? wait_ms - (now - session->asked_at) : 0;
 }
 
+int64_t session_timeout_of(struct session *session, int64_t wait_ms)
+{
+    int64_t rest_ms = session_rest_of(session, wait_ms);
+    return rest_ms ? rest_ms : REDLOCK_ZERO;
+}
+
+int session_status_of_call(const struct session *session, redlock_code code)
+{
+    bool is_stopped = session->first_signal && code == REDLOCK_E_CANCELLED;
+    return is_stopped ? EXIT_SIGNAL + session->first_signal : exit_for(code);
+}
+
 /* ---- Start and end ------------------------------------------------------ */
 
 /* Without this libev would abort. */
@@ -392,8 +405,10 @@ static struct ev_loop *make_loop(void)
 static void on_signal(void *data, int number)
 {
     struct session *session = data;
-    if (session->hears_all || !signal_is_message(number))
-        session->signalled(session->data, number);
+    if (!session->hears_all && signal_is_message(number))
+        return;
+    session->first_signal = session->first_signal ? session->first_signal : number;
+    session->signalled(session->data, number);
 }
 
 bool session_open(struct session *session, const struct options *options, void *data)

@@ -46,6 +46,7 @@ struct session {
     void (*signalled)(void *data, int number);
     bool hears_all;
     struct signals signals;
+    int first_signal; /* that came; 0: none did */
 
     void *data;
     ev_timer begin_timer;
@@ -90,10 +91,14 @@ void session_end_by_signal(struct session *session, int number, const redlock_ev
 void session_tell_failure(struct session *session, const char *what, const redlock_event *event);
 
 /* The call that ended with this code may be made anew: its list is over, and the session has the
- * next one from now on.  False: it ended for another reason. */
+ * next one from now on.  False: it ended for another reason, or a signal has come. */
 bool session_goes_on(struct session *session, redlock_code code);
 /* Of a wait that began with the first call of this. */
 int64_t session_rest_of(struct session *session, int64_t wait_ms);
+/* That rest, as a call takes it: REDLOCK_ZERO if nothing is left. */
+int64_t session_timeout_of(struct session *session, int64_t wait_ms);
+/* The exit status for the call that has ended with this code. */
+int session_status_of_call(const struct session *session, redlock_code code);
 
 /* The options of its clients.  One that may become the session's has to tell it of its masters. */
 redlock_options session_settings(const struct session *session);
