@@ -443,6 +443,42 @@ CASE(a_thread_that_waits_keeps_its_turn)
     end(client);
 }
 
+/* A call begins anew when half of its time is over.  One that had all of it from then on, or twice
+ * the rest, would last for 12 seconds. */
+#define WAIT_MS 8000
+#define HALF_MS (WAIT_MS / 2)
+
+static void assert_lasted(int64_t us)
+{
+    assert_in_range(us, (WAIT_MS - 100) * MS_US, (WAIT_MS + 2900) * MS_US);
+}
+
+/* No quorum of the next list votes while the former client keeps the wait. */
+CASE(a_thread_that_waits_waits_there_for_the_rest_of_its_time)
+{
+    redlock_lease_options longer = terms(30000, 0);
+    struct call waits = {.act = take_it, .name = "name", .timeout_ms = WAIT_MS};
+    begin();
+    redlock_sync *holder = open_with(three);
+    redlock_options options = options_of(three);
+    options.connect_timeout_ms = HALF_MS / 2; /* it is kept for twice that */
+    waits.client = open_as(&options);
+    redlock_sync_lease *held = take(holder, "name", &longer);
+    tell_over(three, four);
+    int64_t begun = now_us();
+    call_begin(&waits);
+    AWAIT(is_enqueued());
+    cluster_do(&cluster, "pause 3 4");
+    let_hear(three);
+    assert_code(call_end(&waits), REDLOCK_E_UNAVAILABLE);
+    assert_lasted(now_us() - begun);
+    assert_true(is_on(waits.client, four));
+    cluster_do(&cluster, "resume 3 4");
+    give_back(held);
+    close_and_free(holder);
+    end(waits.client);
+}
+
 /* ---- Beside a call ------------------------------------------------------------------- */
 
 static redlock_code relist_it(struct call *call)
@@ -602,18 +638,31 @@ static void make_latch(redlock_sync *client)
 
 /* A party at a barrier, an await of a latch, and an observer. */
 static struct call waits[3];
+static int64_t lasted_us[COUNT(waits)];
+
+static redlock_code wait_for_it(struct call *call)
+{
+    static redlock_code (*const acts[])(struct call *) = {arrive, await_latch, await_leader};
+    ptrdiff_t which = call - waits;
+    int64_t begun = now_us();
+    redlock_code code = acts[which](call);
+    lasted_us[which] = now_us() - begun;
+    return code;
+}
+
+static void prepare_waits(redlock_sync *client)
+{
+    snprintf(waited, sizeof waited, "waited-%u", cases_ended);
+    make_latch(client);
+}
 
 static void begin_to_wait(redlock_sync *client, int64_t ms)
 {
-    static redlock_code (*const acts[])(struct call *) = {arrive, await_latch, await_leader};
-    snprintf(waited, sizeof waited, "waited-%u", cases_ended);
-    make_latch(client);
     for (unsigned i = 0; i < COUNT(waits); i++) {
         waits[i] =
-            (struct call){.act = acts[i], .client = client, .name = waited, .timeout_ms = ms};
+            (struct call){.act = wait_for_it, .client = client, .name = waited, .timeout_ms = ms};
         call_begin(&waits[i]);
     }
-    AWAIT(has_party());
 }
 
 /* No call ends meanwhile. */
@@ -623,7 +672,9 @@ CASE(what_is_waited_for_is_waited_for_on_the_next_list)
     redlock_sync_lease *leader;
     begin();
     redlock_sync *client = open_with(three);
+    prepare_waits(client);
     begin_to_wait(client, 0);
+    AWAIT(has_party());
     tell_over(three, four);
     let_hear(three);
     AWAIT(is_on(client, four));
@@ -641,22 +692,34 @@ CASE(what_is_waited_for_is_waited_for_on_the_next_list)
     close_and_free(client);
 }
 
+static redlock_sync *open_while_paused(struct list list)
+{
+    redlock_options options = options_of(list);
+    redlock_sync *client;
+    cluster_do(&cluster, "pause 1 2 3");
+    assert_code(redlock_sync_open(&client, &options, NULL, 0), REDLOCK_OK);
+    return client;
+}
+
 CASE(it_is_waited_for_there_for_the_rest_of_the_time)
 {
     static const redlock_code codes[] = {REDLOCK_E_NOT_PASSED, REDLOCK_E_NOT_OPEN,
                                          REDLOCK_E_UNAVAILABLE};
     begin();
-    redlock_sync *client = open_with(three);
-    int64_t begun = now_us();
-    begin_to_wait(client, 6000);
-    AWAIT(now_us() > begun + 3000 * MS_US);
+    redlock_sync *other = open_with(four);
+    prepare_waits(other);
     tell_over(three, four);
-    let_hear(three);
-    AWAIT(is_on(client, four));
+    redlock_sync *client = open_while_paused(three);
+    int64_t begun = now_us();
+    begin_to_wait(client, WAIT_MS);
+    AWAIT(now_us() > begun + HALF_MS * MS_US);
+    cluster_do(&cluster, "resume 1 2 3");
     for (unsigned i = 0; i < COUNT(waits); i++) {
         assert_code(call_end(&waits[i]), codes[i]);
-        assert_in_range(now_us() - begun, 5900 * MS_US, 8900 * MS_US);
+        assert_lasted(lasted_us[i]);
     }
+    assert_true(is_on(client, four));
+    close_and_free(other);
     close_and_free(client);
 }
 
