@@ -115,6 +115,30 @@ static bool is_taken(struct change *change, const struct list_seen *seen)
     return true;
 }
 
+static unsigned over_for_others(const struct list_watch *watch, const struct list_seen *seen)
+{
+    return watch->successor.length ? seen->over & ~seen->ours : seen->over;
+}
+
+/* Another command led clients away from the list to come: an end would leave them none. */
+static bool is_next_taken(struct change *change)
+{
+    struct list_seen next;
+    list_watch_look(&change->next, &next);
+    unsigned other = over_for_others(&change->next, &next);
+    if (masters_in(other) <= change->next.masters - change->next.quorum)
+        return false;
+    const struct client_text *list = &next.used.successors[__builtin_ctz(other)];
+    struct text why = {0};
+    text_format(&why, "the next list ");
+    plan_put_nodes(&why, &change->plan, change->step, plan_member);
+    text_format(&why, " is over in favour of ");
+    text_shown(&why, list->bytes, list->length);
+    text_format(&why, ", by another command. When that has ended, run this one again to go on");
+    refuse(change, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
 /* ---- Watches -------------------------------------------------------------------- */
 
 static void drop(struct change *change, struct list_watch *watch)
@@ -177,7 +201,6 @@ static void begin_end(struct change *change)
     change->enough_at = 0;
     watch_list(change, &change->ends[change->step], change->step - 1, true);
     drop(change, &change->now);
-    drop(change, &change->next);
 }
 
 /* One that abstains after a restart forgot which clients said the list, and these may have leases.
@@ -188,7 +211,7 @@ static void look_whether_over(struct change *change)
     struct list_seen seen;
     list_watch_look(watch, &seen);
     unsigned ended = seen.ours & ~seen.saying;
-    if (is_taken(change, &seen) || !seen.is_settled)
+    if (is_taken(change, &seen) || is_next_taken(change) || !seen.is_settled)
         return;
     bool is_enough = masters_in(ended & seen.vote) >= watch->quorum;
     if (!is_enough)
@@ -243,7 +266,8 @@ static void look_who_says(struct change *change)
     struct list_seen seen, next;
     list_watch_look(&change->now, &seen);
     list_watch_look(&change->next, &next);
-    if (is_taken(change, &seen) || has_others(change, &seen) || !next.is_settled)
+    if (is_taken(change, &seen) || has_others(change, &seen) || !next.is_settled ||
+        is_next_taken(change))
         return;
     put_progress(change, &change->now, &seen);
     if (!may_end(change, &seen))
@@ -303,8 +327,7 @@ static void look_at_next(struct change *change)
     list_watch_look(&change->next, &next);
     if (is_taken(change, &now) || !now.is_settled || !next.is_settled)
         return;
-    unsigned other = change->next.successor.length ? next.over & ~next.ours : next.over;
-    if (!other)
+    if (!over_for_others(&change->next, &next))
         begin_wait(change);
     else if (!is_unsafe(change, &now) && !is_unsafe(change, &next))
         revive(change);

@@ -343,6 +343,28 @@ class Refused(Lead):
         self.change((1, 2, 3), (1, 2, 3, 4), status=DIFFERS)
         self.goes_on(holder)
 
+    def is_led_away(self, process):
+        self.assertIn(f"the next list {self.names(1, 2, 3, 4)} is over in favour of {self.names(1, 2, 3)}, "
+                      "by another command", self.finish(process, DIFFERS).err)
+
+    def test_next_list_ends_meanwhile(self):
+        """Another command leads the other way. Run once more, this one lets the next list in again."""
+        holder = self.hold(self.of(1, 2, 3), masters=3)
+        process, lines = self.begin((1, 2, 3), (2, 3, 4))
+        lines.next("1 client says")
+        self.tell_end((1, 2, 3, 4), self.names(1, 2, 3), [1, 2])
+        self.is_led_away(process)
+        self.goes_on(holder)
+        self.assertIn("done: ", self.change((1, 2, 3), (2, 3, 4)).out)
+
+    def test_next_list_ends_with_the_former(self):
+        """Nobody could use either: it is not done."""
+        self.say("1", (1, 2, 3), [1, 2, 3])
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        self.tell_end((1, 2, 3, 4), self.names(1, 2, 3), [2, 4])
+        self.is_led_away(process)
+
     def test_next_list_beside_another(self):
         """It was over, and a list that came meanwhile may not meet it."""
         self.tell_end((2, 3, 4), "h:1", [2, 3, 4])
