@@ -97,20 +97,47 @@ static void refuse(struct change *change, redlock_code code, struct text *senten
     session_end(&change->session, exit_for(code), 0);
 }
 
-/* Another command leads its clients elsewhere.  True: this one must not go on. */
-static bool is_taken(struct change *change, const struct list_seen *seen)
+/* Once a quorum knows our end, no other command can have one.  Before our end begins one that does
+ * not may be enough for another command; later they are too many if the rest is none. */
+static bool has_lost(const struct change *change, const struct list_watch *watch,
+                     const struct list_seen *seen)
 {
-    const struct client_text *other =
-        list_watch_other(seen, (unsigned)change->session.options->spare);
-    if (!other)
+    unsigned others = masters_in(seen->over & ~seen->ours);
+    unsigned most = change->phase == ENDS ? watch->masters - watch->quorum : watch->spare;
+    return others > most && masters_in(seen->ours) < watch->quorum;
+}
+
+/* The list is over in favour of another one, by that many masters. */
+static void put_way_out(struct text *out, const struct list_watch *watch,
+                        const struct list_seen *seen, unsigned tell)
+{
+    unsigned others = masters_in(seen->over & ~seen->ours);
+    if (tell >= watch->quorum)
+        text_format(out, ": begin with that one, or take the end back (--undo)");
+    else if (seen->ours && others > watch->masters - watch->quorum)
+        text_format(out,
+                    " on %u of %u masters, and of ours on %u: neither has a quorum. Take both "
+                    "ends back (--undo), and run one command alone",
+                    tell, watch->masters, masters_in(seen->ours));
+    else
+        text_format(out,
+                    " on %u of %u masters: let that command end it, or take the end back (--undo)",
+                    tell, watch->masters);
+}
+
+/* Another command leads its clients elsewhere.  True: this one must not go on. */
+static bool is_taken(struct change *change, const struct list_watch *watch,
+                     const struct list_seen *seen)
+{
+    if (!has_lost(change, watch, seen))
         return false;
+    const struct client_text *other = list_watch_other(seen);
     struct text why = {0};
     text_format(&why, "the list ");
     plan_put_nodes(&why, &change->plan, change->step - 1, plan_member);
-    text_format(&why,
-                " is over in favour of another one, %.*s: begin with that one, or take the "
-                "end back (--undo)",
-                (int)other->length, other->bytes ? other->bytes : "");
+    text_format(&why, " is over in favour of another one, ");
+    text_shown(&why, other->bytes, other->length);
+    put_way_out(&why, watch, seen, list_watch_tellers(seen, other));
     refuse(change, REDLOCK_E_DIFFERS, &why);
     return true;
 }
@@ -211,7 +238,7 @@ static void look_whether_over(struct change *change)
     struct list_seen seen;
     list_watch_look(watch, &seen);
     unsigned ended = seen.ours & ~seen.saying;
-    if (is_taken(change, &seen) || is_next_taken(change) || !seen.is_settled)
+    if (is_taken(change, watch, &seen) || is_next_taken(change) || !seen.is_settled)
         return;
     bool is_enough = masters_in(ended & seen.vote) >= watch->quorum;
     if (!is_enough)
@@ -266,7 +293,7 @@ static void look_who_says(struct change *change)
     struct list_seen seen, next;
     list_watch_look(&change->now, &seen);
     list_watch_look(&change->next, &next);
-    if (is_taken(change, &seen) || has_others(change, &seen) || !next.is_settled ||
+    if (is_taken(change, &change->now, &seen) || has_others(change, &seen) || !next.is_settled ||
         is_next_taken(change))
         return;
     put_progress(change, &change->now, &seen);
@@ -325,7 +352,7 @@ static void look_at_next(struct change *change)
     struct list_seen now, next;
     list_watch_look(&change->now, &now);
     list_watch_look(&change->next, &next);
-    if (is_taken(change, &now) || !now.is_settled || !next.is_settled)
+    if (is_taken(change, &change->now, &now) || !now.is_settled || !next.is_settled)
         return;
     if (!over_for_others(&change->next, &next))
         begin_wait(change);

@@ -127,10 +127,24 @@ void list_watch_look(const struct list_watch *watch, struct list_seen *seen)
     seen->saying &= seen->told;
 }
 
-const struct client_text *list_watch_other(const struct list_seen *seen, unsigned spare)
+unsigned list_watch_tellers(const struct list_seen *seen, const struct client_text *list)
 {
-    unsigned other = seen->over & ~seen->ours;
-    return masters_in(other) > spare ? &seen->used.successors[__builtin_ctz(other)] : NULL;
+    unsigned tell = 0;
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++)
+        tell += seen->over >> i & 1 && redlock_lists_are_same(seen->used.successors[i], *list);
+    return tell;
+}
+
+const struct client_text *list_watch_other(const struct list_seen *seen)
+{
+    const struct client_text *most = NULL;
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
+        const struct client_text *its = &seen->used.successors[i];
+        bool is_other = (seen->over & ~seen->ours) >> i & 1;
+        if (is_other && (!most || list_watch_tellers(seen, its) > list_watch_tellers(seen, most)))
+            most = its;
+    }
+    return most;
 }
 
 static bool is_text(struct client_text text, const char *word)

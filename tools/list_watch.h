@@ -44,9 +44,11 @@ void list_watch_look(const struct list_watch *watch, struct list_seen *seen);
 /* The number of its masters that are connected. */
 unsigned list_watch_up(const struct list_watch *watch);
 
-/* Another list in place of this one than our successor; NULL: no more masters tell one than may be
- * wrong. */
-const struct client_text *list_watch_other(const struct list_seen *seen, unsigned spare);
+/* Another list in place of this one than our successor, by the most masters; NULL: there is none.
+ */
+const struct client_text *list_watch_other(const struct list_seen *seen);
+/* The number of masters that tell it as the one in place of this one. */
+unsigned list_watch_tellers(const struct list_seen *seen, const struct client_text *list);
 
 /* A list in use that is not safe beside the one of the watch; NULL: there is none. */
 const struct list_used *list_watch_unsafe(const struct list_watch *watch,

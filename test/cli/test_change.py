@@ -337,11 +337,46 @@ class Refused(Lead):
         process, lines = self.begin((1, 2, 3), (1, 2, 3, 4))
         lines.next("1 client says")
         self.tell_end((1, 2, 3), "h:1,h:2", [1])
-        self.assertIn(f"the list {self.names(1, 2, 3)} is over in favour of another one, h:1,h:2: ",
+        self.assertIn(f"the list {self.names(1, 2, 3)} is over in favour of another one, h:1,h:2 on 1 of 3 "
+                      "masters: let that command end it, ",
                       self.finish(process, DIFFERS).err)
         self.assertIn(" over h:1,h:2", self.tell_end((1, 2, 3), "h:1", [1])[0])
         self.change((1, 2, 3), (1, 2, 3, 4), status=DIFFERS)
         self.goes_on(holder)
+
+    def test_end_that_another_command_has_begun(self):
+        """No quorum knows of either: what helps is said by how many do."""
+        now, ours, theirs = (1, 2, 3, 4), self.names(1, 2, 3, 4, 5), self.names(1, 2, 3, 4, 6)
+        self.tell_end(now, theirs, [1])
+        for says, mine in ((f"{theirs} on 1 of 4 masters: let that command end it, or take the end back", []),
+                           (f"{theirs} on 2 of 4 masters, and of ours on 2: neither has a quorum. "
+                            "Take both ends back (--undo)", [3, 4])):
+            self.tell_end(now, ours, mine)
+            self.assertIn(says, self.change(now, (1, 2, 3, 4, 5), status=DIFFERS).err)
+            self.tell_end(now, theirs, [2])
+        self.undo(*now)
+        self.change(now, (1, 2, 3, 4, 5))
+
+    def test_other_end_on_a_few_masters(self):
+        """Both began at once, and this one has the quorum: it goes on, and the other one does not."""
+        now, ours, theirs = (1, 2, 3, 4), self.names(1, 2, 3, 4, 5), self.names(1, 2, 3, 4, 6)
+        self.tell_end(now, ours, [1, 3, 4])
+        self.tell_end(now, theirs, [2])
+        told = self.change(now, (1, 2, 3, 4, 6), status=DIFFERS).err
+        self.assertIn(f"is over in favour of another one, {ours}: begin with that one, or take", told)
+        told = self.change(now, (1, 2, 3, 4, 5)).out
+        self.assertIn(f"over on 3 of 4 masters ({self.names(1, 3, 4)}), no client says it", told)
+
+    def test_other_end_while_ours_begins(self):
+        """Another command is faster on one of three masters."""
+        self.say("1", (1, 2, 3), [1, 2, 3])
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        self.say("3", (1, 2, 3), [1])
+        self.tell_end((1, 2, 3), "h:1", [1])
+        self.say("-1", (1, 2, 3), [1, 2, 3])
+        lines.next(f"over on 2 of 3 masters .{self.names(2, 3)}., no client says it")
+        self.finish(process, 0)
 
     def is_led_away(self, process):
         self.assertIn(f"the next list {self.names(1, 2, 3, 4)} is over in favour of {self.names(1, 2, 3)}, "
