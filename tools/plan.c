@@ -93,8 +93,7 @@ static bool find_chain(struct plan *plan)
 static int fill(struct plan *plan)
 {
     struct entries to;
-    if (!read_entries(&plan->from, &plan->options, plan->options.nodes) ||
-        !read_entries(&to, &plan->options, plan->options.to))
+    if (!read_entries(&to, &plan->options, plan->options.to))
         return EXIT_NODES;
     add_missing(&plan->going, &plan->from, &to);
     add_missing(&plan->coming, &to, &plan->from);
@@ -105,10 +104,21 @@ static int fill(struct plan *plan)
     return EXIT_NODES;
 }
 
-int plan_make(struct plan *plan, const struct options *options)
+int plan_begin(struct plan *plan, const struct options *options)
 {
     *plan = (struct plan){.read = NULL};
-    int status = read_file(plan, options) ? fill(plan) : EXIT_NODES;
+    if (read_file(plan, options) && read_entries(&plan->from, &plan->options, plan->options.nodes))
+        return EXIT_DONE;
+    plan_free(plan);
+    return EXIT_NODES;
+}
+
+int plan_make(struct plan *plan, const struct options *options)
+{
+    int status = plan_begin(plan, options);
+    if (status != EXIT_DONE)
+        return status;
+    status = fill(plan);
     if (status != EXIT_DONE)
         plan_free(plan);
     return status;

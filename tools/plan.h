@@ -33,6 +33,8 @@ struct plan {
 
 /* Returns the exit status; it is no EXIT_DONE after a message, and then nothing is left to free. */
 int plan_make(struct plan *plan, const struct options *options);
+/* The present list alone.  As above. */
+int plan_begin(struct plan *plan, const struct options *options);
 void plan_free(struct plan *plan);
 
 /* They may be one server: the host is the same, and one of them is a port for TLS. */

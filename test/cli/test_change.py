@@ -207,11 +207,46 @@ class Changed(Lead):
         self.finish(process, 0)
 
     def test_undo(self):
+        """A client that has heard of the next list may sleep: it comes back, and goes on to a third one."""
+        self.lend_login()
         self.change((1, 2, 3), (1, 2, 3, 4))
         self.is_over((1, 2, 3), (1, 2, 3, 4))
-        self.assertEqual(self.undo(1, 2, 3).out, "the list is valid on 3 of 3 masters\n")
+        valid = "the list is valid on 3 of 3 masters\n"
+        self.assertEqual(self.undo(1, 2, 3).out, f"{valid}the one in its place {self.names(1, 2, 3, 4)} "
+                         "is over on 4 of 4 masters\n")
         self.run_once(self.of(1, 2, 3), status=0)
-        self.assertEqual(self.undo(1, 2, 3).out, "the list is valid on 3 of 3 masters\n")
+        self.is_over((1, 2, 3, 4), (1, 2, 3))
+        self.assertEqual(self.undo(1, 2, 3).out, valid)
+        self.change((1, 2, 3), (1, 2, 3, 5))
+        self.is_over((1, 2, 3, 4), (1, 2, 3))
+        self.is_over((1, 2, 3), (1, 2, 3, 5))
+
+    def test_undo_while_the_next_list_is_in_use(self):
+        self.change((1, 2, 3), (1, 2, 3, 4))
+        holder = self.hold(self.of(1, 2, 3, 4), masters=4)
+        told = self.undo(1, 2, 3).out
+        self.assertIn("the list is valid on 3 of 3 masters\nthe one in its place "
+                      f"{self.names(1, 2, 3, 4)} is in use. Before you lead clients to a third list, ", told)
+        self.run_once(self.of(1, 2, 3), status=0)
+        self.goes_on(holder)
+        self.run_once(self.of(1, 2, 3, 4), status=0)
+
+    def test_undo_after_two_steps(self):
+        """Nobody says the last list now, but anybody may: it need not meet this one."""
+        self.change((1, 2, 3), (2, 3, 4))
+        told = self.undo(1, 2, 3, status=DIFFERS).err
+        self.assertIn(f"the list in its place, {self.names(1, 2, 3, 4)}, is over, too, in favour of "
+                      f"{self.names(2, 3, 4)}: begin a change with ", told)
+        self.is_over((1, 2, 3), (1, 2, 3, 4))
+
+    def test_undo_beside_the_command(self):
+        """It would say the end again, and gives up."""
+        self.say("1", (1, 2, 3), [1, 2, 3])
+        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        self.undo(1, 2, 3)
+        self.assertIn("the next list ", self.finish(process, DIFFERS).err)
+        self.run_once(self.of(1, 2, 3), status=0)
 
     def test_undo_beside_another_list(self):
         self.change((1, 2, 3), (1, 2, 3, 4))
@@ -519,6 +554,15 @@ class Down(Lead, FreshCase):
         lines.next("--patience is over")
         lines.next("the former list is over on 4 of 4 masters")
         self.terminate(process)
+
+    def test_undo_without_a_quorum(self):
+        """Nothing is taken back: the masters that are down may lead clients elsewhere."""
+        self.tell_end((1, 2, 3, 4), self.names(1, 2, 3), [1, 2, 3, 4])
+        self.cluster.kill(3, 4)
+        told = self.undo(1, 2, 3, 4, status=UNAVAILABLE).err
+        self.assertIn("2 of 4 masters tell which lists are in use, and 3 must", told)
+        for told in self.say("0", (1, 2, 3, 4), [1, 2]):
+            self.assertIn(" over ", told)
 
     def test_restarted_master(self):
         """It forgot the end, and hears it again: before the client, which is stopped, says the list to it."""
