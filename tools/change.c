@@ -36,6 +36,7 @@ struct change {
     struct list_watch now, next; /* of the step: the former list, and the list to come */
     struct list_watch ends[LISTS_MOST_ON_WAY]; /* each says on that a former list is over */
     int64_t began, enough_at;                  /* boot_ms(); 0: not yet */
+    bool looks_back; /* at the list before the former one, as its end may have been taken back */
     int64_t took_ms[LISTS_MOST_ON_WAY];
     struct text mark; /* what was printed last, without times */
     int64_t printed;  /* boot_ms() */
@@ -226,8 +227,43 @@ static void begin_end(struct change *change)
 {
     change->phase = ENDS;
     change->enough_at = 0;
+    change->looks_back = false;
     watch_list(change, &change->ends[change->step], change->step - 1, true);
     drop(change, &change->now);
+}
+
+static void put_look_back(struct change *change, const struct list_watch *watch,
+                          const struct list_seen *seen)
+{
+    struct text mark = {0}, out = {0};
+    text_format(&mark, "back %u %x %x %x", seen->clients, seen->told, seen->saying, seen->vote);
+    if (!is_due(change, &mark))
+        return;
+    begin_line(&out);
+    text_format(&out, "step %u again: ", change->step - 1);
+    change_show_end(&out, watch, seen, false);
+    put(change, &out);
+}
+
+/* Nobody may have a lease by the list before the former one, which need not meet the next one.  Its
+ * end could be taken back while the former one was valid, so it is looked at after that one. */
+static bool has_stayed_over(struct change *change)
+{
+    struct list_watch *watch = &change->ends[change->step - 1];
+    struct list_seen seen;
+    if (change->step == 1)
+        return true;
+    if (!change->looks_back) {
+        change->looks_back = true;
+        watch_list(change, watch, change->step - 2, true);
+        return false;
+    }
+    list_watch_look(watch, &seen);
+    unsigned enough = watch->masters - watch->quorum + 1 + watch->spare;
+    bool is = masters_in(seen.ours & ~seen.saying & seen.vote) >= enough;
+    if (!is && seen.is_settled)
+        put_look_back(change, watch, &seen);
+    return is;
 }
 
 /* One that abstains after a restart forgot which clients said the list, and these may have leases.
@@ -246,10 +282,10 @@ static void look_whether_over(struct change *change)
     else if (!change->enough_at)
         change->enough_at = boot_ms();
     bool is_all = ended == seen.told || boot_ms() >= change->enough_at + PATIENT_MS;
-    if (is_enough && is_all)
-        end_step(change, &seen);
-    else
+    if (!is_enough || !is_all)
         put_progress(change, watch, &seen);
+    else if (has_stayed_over(change))
+        end_step(change, &seen);
 }
 
 /* ---- Waiting for the clients ------------------------------------------------------ */

@@ -239,6 +239,24 @@ class Changed(Lead):
                       f"{self.names(2, 3, 4)}: begin a change with ", told)
         self.is_over((1, 2, 3), (1, 2, 3, 4))
 
+    def test_undo_in_the_next_step(self):
+        """A client gets a lease by the first list, before the command says its end again."""
+        self.say("1", (1, 2, 3, 4), [1, 2, 3, 4])
+        process, lines = self.begin((1, 2, 3), (2, 3, 4))
+        lines.next("step 2 of 2")
+        lines.next("1 client says the former list on 4 of 4 masters")
+
+        def is_let_in():
+            self.say("3", (1, 2, 3), [1, 2])
+            return " over " not in "".join(self.say("1", (1, 2, 3), [1, 2], label="late"))
+        until(is_let_in, "both masters have its word")
+        self.say("-1", (1, 2, 3, 4), [1, 2, 3, 4])
+        lines.next("step 1 again: the former list is over on 3 of 3 masters, "
+                   "but 1 client says it to 2 of these; .*: late$")
+        self.say("-1", (1, 2, 3), [1, 2])
+        lines.next("^done: ")
+        self.finish(process, 0)
+
     def test_undo_beside_the_command(self):
         """It would say the end again, and gives up."""
         self.say("1", (1, 2, 3), [1, 2, 3])
