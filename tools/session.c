@@ -7,6 +7,7 @@
 #include "duration.h"
 #include "failure.h"
 #include "list_text.h"
+#include "lists_report.h"
 #include "remedy.h"
 #include "say.h"
 #include "votes.h"
@@ -483,7 +484,8 @@ static void say_over(const struct session *session)
     if (session->options->quiet || !redlock_successor(session->client))
         return;
     redlock_lists_used(session->client, &used);
-    struct client_text next = used.successors[__builtin_ctz(used.over)];
+    unsigned tell;
+    struct client_text next = lists_successor(&used, &tell);
     text_shown(&list, next.bytes, next.length);
     say_at(REDLOCK_LOG_WARNING,
            "this list of masters is over, and others may hold by the one in its place: %s",

@@ -479,6 +479,16 @@ class Refused(Lead):
         self.assertEqual((told["ok"], told["state"], told["over_on"]), (False, "over", self.shown(1, 2)))
         self.assertIn("this list is over on 2 of 3", self.redlock("nodes", env=env).out)
 
+    def test_shown_of_two_ends(self):
+        """Clients go on with that of most masters. The first master has the other one."""
+        env = self.of(1, 2, 3)
+        for list_of, masters in ("h:1", [1]), ("h:2", [2, 3]):
+            self.tell_end((1, 2, 3), list_of, masters)
+        told = self.redlock("masters", env=env, status=DIFFERS).out
+        self.assertIn("this list is over on 3 of 3 masters; in its place: h:2 on 2 of these\n", told)
+        self.assertEqual(self.redlock("masters", "--json", env=env, status=DIFFERS).json["successor"], "h:2")
+        self.assertIn("by the one in its place: h:2\n", self.redlock("status", "held", env=env).err)
+
 
 class Down(Lead, FreshCase):
     masters = 4

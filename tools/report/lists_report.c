@@ -45,21 +45,37 @@ static void judge(struct lists_report *report)
     }
 }
 
-/* The list in place of ours, as the first master tells that knows one. */
-static struct client_text find_successor(const struct lists_report *report)
+static unsigned count_tellers(const struct lists_used *used, struct client_text list)
 {
-    unsigned i = 0;
-    while (i + 1 < report->masters && !report->used.successors[i].length)
-        i++;
-    return report->used.successors[i];
+    unsigned tell = 0;
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++)
+        tell += used->over >> i & 1 && redlock_lists_are_same(used->successors[i], list);
+    return tell;
+}
+
+struct client_text lists_successor(const struct lists_used *used, unsigned *tell)
+{
+    struct client_text most = {0};
+    *tell = 0;
+    for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
+        unsigned its = count_tellers(used, used->successors[i]);
+        if (its > *tell) {
+            *tell = its;
+            most = used->successors[i];
+        }
+    }
+    return most;
 }
 
 static void show_end(struct text *out, const struct lists_report *report)
 {
-    struct client_text successor = find_successor(report);
-    text_format(out, "this list is over on %d of %u masters; in its place: ",
-                __builtin_popcount(report->used.over), report->masters);
+    unsigned tell, over = (unsigned)__builtin_popcount(report->used.over);
+    struct client_text successor = lists_successor(&report->used, &tell);
+    text_format(out, "this list is over on %u of %u masters; in its place: ", over,
+                report->masters);
     text_shown(out, successor.bytes, successor.length);
+    if (tell < over)
+        text_format(out, " on %u of these", tell);
 }
 
 void fleet_show(struct text *out, const char *fleet)
@@ -312,7 +328,8 @@ void lists_json(struct text *out, const struct lists_report *report)
     json_close(&json, ']');
     json_bool(&json, "more", is_full(report));
     put_told_by(&json, "over_on", report, report->used.over);
-    struct client_text successor = find_successor(report);
+    unsigned tell;
+    struct client_text successor = lists_successor(&report->used, &tell);
     if (report->used.over)
         json_bytes(&json, "successor", successor.bytes, successor.length);
     else

@@ -27,6 +27,9 @@ void lists_show(struct text *out, const struct lists_report *report, const char 
 void lists_json(struct text *out, const struct lists_report *report);
 /* A text that is the same as long as nothing has changed but times. */
 void lists_mark(struct text *out, const struct lists_report *report);
+/* The list in place of the client's, by the most masters, and how many tell it.  It is empty if
+ * there is none. */
+struct client_text lists_successor(const struct lists_used *used, unsigned *tell);
 void lists_free(struct lists_report *report);
 
 #endif
