@@ -131,8 +131,8 @@ static void take_back(struct undo *undo, const struct list_seen *next)
         open_watch(undo, &undo->next, true);
 }
 
-/* False: it is being asked.  There may be none that a quorum tells. */
-static bool has_next_told(struct undo *undo, struct list_seen *next)
+/* False: it has not told yet.  There may be none that a quorum tells. */
+static bool ask_next(struct undo *undo, struct list_seen *next)
 {
     const char *entries = redlock_successor(undo->session.client);
     *next = (struct list_seen){.saying = 0};
@@ -154,7 +154,7 @@ static void look_whether_it_may_be(struct undo *undo)
         return;
     if (!seen.over)
         report(undo, &seen);
-    else if (!is_unsafe(undo, &seen) && !are_too_few(undo, &seen) && has_next_told(undo, &next) &&
+    else if (!is_unsafe(undo, &seen) && !are_too_few(undo, &seen) && ask_next(undo, &next) &&
              !is_next_over(undo, &next))
         take_back(undo, &next);
 }
