@@ -219,8 +219,8 @@ void change_step(struct shell *s)
 
 /* ---- who waits ----------------------------------------------------------------------------- */
 
-/* An acquire that has failed tells it when it is known whether the list is over. */
-static void told_unavailable(const struct user_lease *lease)
+/* A lease that cannot be asked for, or a token that is gone, may go on by the next list. */
+static void told_failure(const struct user_lease *lease)
 {
     struct shell *s = lease->shell;
     const struct engine *e = s->client->engine;
@@ -236,8 +236,11 @@ static void told_unavailable(const struct user_lease *lease)
 void change_told(const struct user_lease *lease, const redlock_event *event)
 {
     struct shell *s = lease->shell;
-    if (event->kind == REDLOCK_NOT_ACQUIRED && event->code == REDLOCK_E_UNAVAILABLE)
-        told_unavailable(lease);
+    bool is_failure =
+        (event->kind == REDLOCK_NOT_ACQUIRED && event->code == REDLOCK_E_UNAVAILABLE) ||
+        (event->kind == REDLOCK_RELEASED && event->code == REDLOCK_E_GONE);
+    if (is_failure)
+        told_failure(lease);
     const struct lease *core = core_of(lease->handle);
     bool is_refused = event->kind == REDLOCK_NOT_ACQUIRED && event->code == REDLOCK_E_DIFFERS,
          had_asked = core->asked_at < s->over_since && !lease->went_over;

@@ -1,4 +1,5 @@
 #include "lease/lease_parts.h"
+#include "masters/agreement.h"
 
 /* ---- left to the masters for the rest of at_least ---------------------------------- */
 
@@ -113,9 +114,11 @@ static bool was_kept(const struct engine *e, const struct lease *lease)
 }
 
 /* "Gone" is certain once too few masters can still have had the token.  "Unavailable" is known only
- * when no answer is left to come. */
+ * when no answer is left to come.  The token may have gone to the next list. */
 static void weigh_refused(struct engine *e, struct lease *lease)
 {
+    if (agreement_awaits_ends(e))
+        return;
     unsigned lost = count_of_voting(e, lease, REFUSED | 1U << VOTE_HEALED);
     unsigned refused = lost ? count_of_voting(e, lease, REFUSED) : 0;
     if (lost >= e->quorum || lease_masters(e) - refused < e->quorum)
