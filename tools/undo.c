@@ -14,8 +14,8 @@
 #include "failure.h"
 #include "session.h"
 
-#define LOOK_S     0.05
-#define HEARD_BY_S 6 /* a command that changes the list looks every five seconds */
+#define LOOK_S      0.05
+#define HEARD_BY_MS 6000 /* a command that changes the list looks every five seconds */
 
 struct undo {
     struct session session;
@@ -170,7 +170,7 @@ static void look_whether_it_is(struct undo *undo)
         return;
     if (!undo->ends_next || undo->said_again) {
         report(undo, &own);
-    } else if (boot_ms() >= undo->said_at + HEARD_BY_S * 1000) {
+    } else if (boot_ms() >= undo->said_at + HEARD_BY_MS) {
         undo->said_again = true;
         open_watch(undo, &undo->own, true);
     }
