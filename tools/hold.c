@@ -305,6 +305,17 @@ static bool unlocks_elsewhere(struct hold *hold)
     return true;
 }
 
+/* Where the last list had it no more on a quorum, one of its masters may have it yet. */
+static void tell_released(struct hold *hold, const redlock_event *event, bool by_quorum)
+{
+    bool done = put_success(hold, event, hold->token.bytes, 0);
+    int status = done ? EXIT_DONE : EXIT_OUTPUT;
+    if (by_quorum)
+        session_end_released(&hold->session, status);
+    else
+        session_end(&hold->session, status, OWED_TIMEOUT_MS);
+}
+
 /* The end of `unlock`, or of a lease whose token could not be printed. */
 static void released(struct hold *hold, const redlock_event *event)
 {
@@ -314,16 +325,14 @@ static void released(struct hold *hold, const redlock_event *event)
         return;
     if (hold->was_released)
         told.code = REDLOCK_OK;
-    if (hold->session.status == EXIT_OUTPUT) {
+    if (hold->session.status == EXIT_OUTPUT)
         session_end(&hold->session, EXIT_OUTPUT, OWED_TIMEOUT_MS);
-    } else if (hold->stopped_by) {
+    else if (hold->stopped_by)
         session_end_by_signal(&hold->session, hold->stopped_by, event);
-    } else if (told.code != REDLOCK_OK) {
+    else if (told.code != REDLOCK_OK)
         not_held(hold, event);
-    } else {
-        bool done = put_success(hold, &told, hold->token.bytes, 0);
-        session_end_released(&hold->session, done ? EXIT_DONE : EXIT_OUTPUT);
-    }
+    else
+        tell_released(hold, &told, event->code == REDLOCK_OK);
 }
 
 /* It waits on. */
