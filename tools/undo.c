@@ -94,6 +94,22 @@ static bool are_too_few(struct undo *undo, const struct list_seen *seen)
     return true;
 }
 
+/* Clients that may log in there without TLS have gone there. */
+static bool is_next_hidden(struct undo *undo, const struct list_seen *seen)
+{
+    const struct client_text *told = list_watch_other(seen);
+    struct text why = {0};
+    if (redlock_successor(undo->session.client) || !told ||
+        list_watch_tellers(seen, told) < undo->watch.quorum)
+        return false;
+    text_format(&why, "the list in its place, ");
+    text_shown(&why, told->bytes, told->length);
+    text_format(&why, ", has masters without TLS, which this command does not ask: begin a change "
+                      "with the list that clients have now");
+    refuse(undo, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
 /* The list in place of that one may be valid, and need not meet ours. */
 static bool is_next_over(struct undo *undo, const struct list_seen *next)
 {
@@ -154,8 +170,8 @@ static void look_whether_it_may_be(struct undo *undo)
         return;
     if (!seen.over)
         report(undo, &seen);
-    else if (!is_unsafe(undo, &seen) && !are_too_few(undo, &seen) && ask_next(undo, &next) &&
-             !is_next_over(undo, &next))
+    else if (!is_unsafe(undo, &seen) && !are_too_few(undo, &seen) && !is_next_hidden(undo, &seen) &&
+             ask_next(undo, &next) && !is_next_over(undo, &next))
         take_back(undo, &next);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lists_in_use.h"
 #include "nodes.h"
 #include "report.h"
 #include "successor.h"
@@ -290,12 +291,13 @@ static void say_ours(struct words *words, const redlock *client)
         add_words(words, "%s%s", i ? "," : "", client->addresses[i].shown);
 }
 
-static void say_ended(struct words *words, const redlock *client, struct slice successor)
+static void say_ended(struct words *words, const redlock *client, struct slice one_tells)
 {
+    struct client_text told = successor_told(client);
     add_plain(words, ": the list ");
     say_ours(words, client);
     add_plain(words, " is over; ");
-    if (!successor_is_told(client))
+    if (!told.length)
         add_plain(words, "no quorum tells the one in its place: run `redlock masters change` to "
                          "its end, or take the end back with --undo; one master tells");
     else
@@ -303,7 +305,7 @@ static void say_ended(struct words *words, const redlock *client, struct slice s
     if (successor_gives_tls_up(client))
         add_plain(words, ", which has masters without TLS, so that it does not go there by itself");
     add_plain(words, ": ");
-    add_slice(words, successor);
+    add_slice(words, told.length ? (struct slice){told.bytes, told.length} : one_tells);
 }
 
 /* The list of other clients, and ours. */

@@ -128,9 +128,9 @@ static bool has_all_logins(const redlock *client, struct client_text list)
     return has;
 }
 
-bool successor_is_told(const redlock *client)
+struct client_text successor_told(const redlock *client)
 {
-    return find_successor(client).length;
+    return find_successor(client);
 }
 
 bool successor_gives_tls_up(const redlock *client)

@@ -214,6 +214,30 @@ static void look_at_claims(struct engine *e)
         deadlines_at_latest(&e->deadlines, &e->deadline, e->look_at);
 }
 
+/* Tells leases and tasks what has become known of our list. */
+static void after_judging(struct engine *e)
+{
+    bool is_refused = e->differs && !e->differed, is_allowed = !e->differs && e->differed,
+         is_decided = e->was_open && !e->undecided;
+    e->differed = e->differs;
+    e->was_open = e->undecided;
+    if (is_refused)
+        after_refused(e);
+    if (is_allowed)
+        after_allowed(e);
+    if (is_decided)
+        after_decided(e);
+}
+
+/* The others have had their time. */
+static void look_at_ends(struct engine *e)
+{
+    if (!agreement_awaits_ends(e))
+        return;
+    master_judge_list(e);
+    after_judging(e);
+}
+
 static void wake_one(struct engine *e)
 {
     struct deadline *due = deadlines_take(&e->deadlines, e->now);
@@ -222,6 +246,7 @@ static void wake_one(struct engine *e)
     switch ((enum deadline_owner)due->owner) {
     case OWNER_ENGINE:
         look_at_claims(e);
+        look_at_ends(e);
         further_free_withdrawn(e);
         subscription_look(e);
         break;
@@ -238,21 +263,6 @@ static void wake_one(struct engine *e)
         tasks_wake(e, OWNER_OF(struct task, deadline, due));
         break;
     }
-}
-
-/* Tells leases and tasks what has become known of our list. */
-static void after_judging(struct engine *e)
-{
-    bool is_refused = e->differs && !e->differed, is_allowed = !e->differs && e->differed,
-         is_decided = e->was_open && !e->undecided;
-    e->differed = e->differs;
-    e->was_open = e->undecided;
-    if (is_refused)
-        after_refused(e);
-    if (is_allowed)
-        after_allowed(e);
-    if (is_decided)
-        after_decided(e);
 }
 
 static void hear_of_master(struct engine *e, unsigned master, const struct reply *reply)

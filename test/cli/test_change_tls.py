@@ -155,6 +155,12 @@ class ToTls(Lead):
         self.undo(1, 2, 3)
         self.run_once(self.of(1, 2, 3), status=0)
 
+    def test_undo_whose_next_list_is_plain(self):
+        """Clients may have that one, or a third list, which it does not see."""
+        self.change((5, 6, 7), (6, 7, 4))
+        told = self.redlock("masters", "change", "--undo", env=self.of(5, 6, 7), status=DIFFERS).err
+        self.assertIn("has masters without TLS, which this command does not ask: begin a change with", told)
+
     def test_undo_beside_the_other_ports(self):
         """The clients of the next list have the same masters."""
         self.change((1, 2, 3), (5, 6, 7))

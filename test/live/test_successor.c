@@ -184,6 +184,13 @@ SCENE(test_half_of_the_masters_lead_nowhere, .masters = 6)
     let_ask(1);
     AWAIT(&ours, told == 1);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 2, 4));
+    cluster_tell(&scene.cluster, 0, "SET %s %s", key, list_of("", 2, 4));
+    cluster_tell(&scene.cluster, 3, "SET %s %s", key, list_of("", 0, 5));
+    let_ask(0);
+    let_ask(3);
+    take_free(&take);
+    assert_code(take_lock(&take, &ours, "name", NULL), REDLOCK_E_DIFFERS);
+    assert_non_null(strstr(take.told[REDLOCK_NOT_ACQUIRED].text, list_of("", 2, 4)));
     end();
 }
 

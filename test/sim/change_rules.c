@@ -168,7 +168,7 @@ static bool awaits_ends(const struct shell *s)
     bool awaits = false;
     for (unsigned i = 0; i < s->masters && count_over(s) < s->quorum; i++) {
         const struct master *master = &s->client->engine->masters[i];
-        awaits |= !master->over && (master->agree_round || !master->tried);
+        awaits |= !master->over && (master->agree_round || master_is_connecting(master));
     }
     return awaits;
 }
@@ -178,7 +178,8 @@ static bool has_one_unasked(const struct shell *s)
     bool has = false;
     for (unsigned i = 0; i < s->masters && count_over(s) < s->quorum; i++) {
         const struct master *master = &s->client->engine->masters[i];
-        has |= !master->over && master->state == MASTER_UP && master->word.heard_at < s->ended_at;
+        has |= !master->over && master->state == MASTER_UP && !master->agree_round &&
+               master->word.heard_at < s->ended_at;
     }
     return has;
 }
@@ -194,7 +195,7 @@ static void refused_as_over(struct shell *s)
     if (!s->differs && has_one_unasked(s))
         world_violated(w, "change", "client %u is refused, and has not asked all masters",
                        s->index + 1);
-    if (!s->differs && awaits_ends(s))
+    if (!s->differs && awaits_ends(s) && shell_now(s) < s->ended_at + MS(1000))
         world_violated(w, "change", "client %u is refused, and may yet hear of the next list",
                        s->index + 1);
 }

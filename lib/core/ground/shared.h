@@ -59,6 +59,7 @@ struct engine {
     bool had_quorum;          /* of masters that were up */
     bool differs;             /* our list may not be used beside another one of the fleet */
     bool undecided;           /* words are to come that decide this */
+    usec ends_until;          /* it is over by too few: others may tell that until then; 0: not */
     bool differed, was_open;  /* both, as leases and tasks know it */
     bool in_question;         /* a master tells of another one */
     bool left_behind;         /* a lease that this client has let go of may still be held */

@@ -5,11 +5,12 @@
 #include "ground/quorum.h"
 #include "ground/sanity.h"
 
-#define WORD_LASTS MS(120000)        /* a word counts for as long after its question was sent */
-#define WORD_AGES  MS(75000)         /* looks are a minute apart */
-#define LONG_AGO   (-WORD_LASTS - 1) /* no word of then counts */
-#define KEPT_MORE  MS(5000)
-#define LISTS_MOST 8 /* of which a master tells */
+#define WORD_LASTS  MS(120000)        /* a word counts for as long after its question was sent */
+#define WORD_AGES   MS(75000)         /* looks are a minute apart */
+#define LONG_AGO    (-WORD_LASTS - 1) /* no word of then counts */
+#define KEPT_MORE   MS(5000)
+#define LISTS_MOST  8 /* of which a master tells */
+#define ENDS_WITHIN MS(1000)
 
 bool agreement_has_word(const struct engine *e, unsigned index)
 {
@@ -336,15 +337,24 @@ static bool is_ended(const struct engine *e)
     return count_ends(e) > e->config.masters - e->quorum;
 }
 
-/* An answer that is under way, or a first connection, may show another end. */
+static void note_ended(struct engine *e)
+{
+    if (!is_ended(e))
+        e->ends_until = 0;
+    else if (!e->ends_until)
+        e->ends_until = e->now + ENDS_WITHIN;
+}
+
+/* An answer that is under way, or a connection, may show another end. */
 static bool is_end_expected(const struct engine *e)
 {
     bool is_expected = false;
     for (unsigned i = 0; i < e->config.masters; i++) {
         const struct master *master = &e->masters[i];
-        is_expected |= !master->over && (master->agree_round || !master->tried);
+        bool is_coming = !master_is_up(master) && !master->failures;
+        is_expected |= !master->over && (master->agree_round || is_coming);
     }
-    return is_expected;
+    return is_expected && e->now < e->ends_until;
 }
 
 /* The user hears of the end when a quorum tells the next list, if one will. */
@@ -367,12 +377,15 @@ bool agreement_awaits_ends(const struct engine *e)
 bool agreement_judge(struct engine *e)
 {
     struct other worst;
+    note_ended(e);
     enum judgement is = e->config.looks_only ? MAY_GO_ON
                         : is_ended(e)        ? judge_end(e)
                                              : judge_all(e, false, &worst);
     bool differed = e->differs;
     e->differs = is == MUST_GO;
     e->undecided = is == UNDECIDED;
+    if (agreement_awaits_ends(e))
+        deadlines_at_latest(&e->deadlines, &e->deadline, e->ends_until);
     if (e->in_question && !e->config.looks_only)
         e->words_hold_until = LONG_AGO; /* see agreement_settle() */
     if (e->differs == differed)
