@@ -22,7 +22,6 @@
 #define LOOK_S            0.05
 #define QUIET_MS          10000 /* between two lines, if nothing changes */
 #define PATIENT_MS        10000 /* for masters above a quorum */
-#define SLEPT_MS          2000  /* without a look */
 #define LISTS_MOST_ON_WAY (2 * REDLOCK_MASTERS_MAX + 1)
 
 enum phase { CHECKS, ASKS, OPENS, REVIVES, WAITS, ENDS };
@@ -37,7 +36,6 @@ struct change {
     struct list_watch now, next; /* of the step: the former list, and the list to come */
     struct list_watch ends[LISTS_MOST_ON_WAY]; /* each says on that a former list is over */
     int64_t began, enough_at;                  /* boot_ms(); 0: not yet */
-    int64_t looked_at;
     bool looks_back; /* at the list before the former one, as its end may have been taken back */
     int64_t took_ms[LISTS_MOST_ON_WAY];
     struct text mark; /* what was printed last, without times */
@@ -193,18 +191,13 @@ static bool watch_list(struct change *change, struct list_watch *watch, unsigned
 
 /* ---- A step --------------------------------------------------------------------- */
 
-static void look_anew(struct change *change)
-{
-    if (watch_list(change, &change->now, change->step - 1, false))
-        watch_list(change, &change->next, change->step, false);
-}
-
 static void begin_step(struct change *change, unsigned step)
 {
     change->step = step;
     change->began = boot_ms();
     change->phase = OPENS;
-    look_anew(change);
+    if (watch_list(change, &change->now, step - 1, false))
+        watch_list(change, &change->next, step, false);
 }
 
 static void finish(struct change *change)
@@ -253,9 +246,8 @@ static void put_look_back(struct change *change, const struct list_watch *watch,
 }
 
 /* Nobody may have a lease by the list before the former one, which need not meet the next one.  Its
- * end could be taken back while the former one was valid, so it is looked at after that one.
- * True: it is over. */
-static bool look_back(struct change *change)
+ * end could be taken back while the former one was valid, so it is looked at after that one. */
+static bool has_stayed_over(struct change *change)
 {
     struct list_watch *watch = &change->ends[change->step - 1];
     struct list_seen seen;
@@ -292,7 +284,7 @@ static void look_whether_over(struct change *change)
     bool is_all = ended == seen.told || boot_ms() >= change->enough_at + PATIENT_MS;
     if (!is_enough || !is_all)
         put_progress(change, watch, &seen);
-    else if (look_back(change))
+    else if (has_stayed_over(change))
         end_step(change, &seen);
 }
 
@@ -332,25 +324,13 @@ static bool may_end(const struct change *change, const struct list_seen *seen)
            list_watch_up(&change->next) >= change->next.quorum;
 }
 
-/* True: it slept, and what it saw before need not be so any more. */
-static bool note_look(struct change *change)
-{
-    int64_t before = change->looked_at;
-    change->looked_at = boot_ms();
-    return change->looked_at > before + SLEPT_MS;
-}
-
 static void look_who_says(struct change *change)
 {
     struct list_seen seen, next;
-    if (note_look(change)) {
-        look_anew(change);
-        return;
-    }
     list_watch_look(&change->now, &seen);
     list_watch_look(&change->next, &next);
-    if (is_taken(change, &change->now, &seen) || has_others(change, &seen) || !seen.is_settled ||
-        !next.is_settled || is_next_taken(change))
+    if (is_taken(change, &change->now, &seen) || has_others(change, &seen) || !next.is_settled ||
+        is_next_taken(change))
         return;
     put_progress(change, &change->now, &seen);
     if (!may_end(change, &seen))
@@ -372,7 +352,6 @@ static void begin_wait(struct change *change)
     change_show_step(&out, &change->plan, change->step);
     put(change, &out);
     change->phase = WAITS;
-    change->looked_at = boot_ms();
     if (says && !watch_list(change, &change->next, change->step, false))
         return;
     list_watch_look(&change->now, &seen);

@@ -445,19 +445,6 @@ class Refused(Lead):
         self.goes_on(holder)
         self.assertIn("done: ", self.change((1, 2, 3), (2, 3, 4)).out)
 
-    def test_next_list_ends_while_it_sleeps(self):
-        """Its patience is over when it wakes up. It looks anew before it ends the former list."""
-        self.say("1", (1, 2, 3), [1, 2, 3])
-        begun = time.monotonic()
-        process, lines = self.begin((1, 2, 3), (1, 2, 3, 4), "--patience", "5s")
-        lines.next("1 client says")
-        process.send_signal(signal.SIGSTOP)
-        self.tell_end((1, 2, 3, 4), self.names(1, 2, 3), [1, 2, 3, 4])
-        until(lambda: time.monotonic() > begun + 7, "patience is over, and its look is old")
-        process.send_signal(signal.SIGCONT)
-        self.is_led_away(process)
-        self.assertNotIn(" over ", "".join(self.say("0", (1, 2, 3), [1, 2, 3])))
-
     def test_next_list_ends_with_the_former(self):
         """Nobody could use either: it is not done."""
         self.say("1", (1, 2, 3), [1, 2, 3])
