@@ -27,8 +27,8 @@ static unsigned count_tellers(const redlock *client, struct client_text list)
     return tell;
 }
 
-/* Empty: no quorum tells one.  Half of the masters might tell one, and the others another. */
-static struct client_text find_successor(const redlock *client)
+/* Half of the masters might tell one, and the others another. */
+struct client_text successor_told(const redlock *client)
 {
     unsigned quorum = redlock_quorum(client->masters, client->config.spare);
     for (unsigned i = 0; i < client->masters; i++) {
@@ -128,14 +128,9 @@ static bool has_all_logins(const redlock *client, struct client_text list)
     return has;
 }
 
-struct client_text successor_told(const redlock *client)
-{
-    return find_successor(client);
-}
-
 bool successor_gives_tls_up(const redlock *client)
 {
-    return !has_all_logins(client, find_successor(client));
+    return !has_all_logins(client, successor_told(client));
 }
 
 /* ---- Its text ----------------------------------------------------------------------- */
@@ -243,7 +238,7 @@ void successor_forget(redlock *client)
 
 static char *make_entries(const redlock *client)
 {
-    struct client_text list = find_successor(client);
+    struct client_text list = successor_told(client);
     struct entries entries = {0};
     if (!list.length || !has_all_logins(client, list))
         return NULL;
