@@ -22,6 +22,7 @@
 #define LOOK_S            0.05
 #define QUIET_MS          10000 /* between two lines, if nothing changes */
 #define PATIENT_MS        10000 /* for masters above a quorum */
+#define SLEPT_MS          2000  /* without a look */
 #define LISTS_MOST_ON_WAY (2 * REDLOCK_MASTERS_MAX + 1)
 
 enum phase { CHECKS, ASKS, OPENS, REVIVES, WAITS, ENDS };
@@ -35,7 +36,7 @@ struct change {
     unsigned step;               /* from its list to the next one, from 1 on */
     struct list_watch now, next; /* of the step: the former list, and the list to come */
     struct list_watch ends[LISTS_MOST_ON_WAY]; /* each says on that a former list is over */
-    int64_t began, enough_at;                  /* boot_ms(); 0: not yet */
+    int64_t began, looked_at, enough_at;       /* boot_ms(); 0: not yet */
     bool looks_back; /* at the list before the former one, as its end may have been taken back */
     int64_t took_ms[LISTS_MOST_ON_WAY];
     struct text mark; /* what was printed last, without times */
@@ -167,6 +168,16 @@ static bool is_next_taken(struct change *change)
     return true;
 }
 
+/* Two quorums of the present list share a master, and that keeps one end.  So no other command can
+ * lead clients elsewhere beyond a network that has parted.  Without a quorum of the next list an
+ * end would leave them none, and a third list in use might go unheard. */
+static bool do_quorums_tell(const struct change *change, const struct list_seen *now,
+                            const struct list_seen *next)
+{
+    return masters_in(now->told) >= change->now.quorum &&
+           masters_in(next->told) >= change->next.quorum;
+}
+
 /* ---- Watches -------------------------------------------------------------------- */
 
 static void drop(struct change *change, struct list_watch *watch)
@@ -191,13 +202,18 @@ static bool watch_list(struct change *change, struct list_watch *watch, unsigned
 
 /* ---- A step --------------------------------------------------------------------- */
 
+static void look_anew(struct change *change)
+{
+    if (watch_list(change, &change->now, change->step - 1, false))
+        watch_list(change, &change->next, change->step, false);
+}
+
 static void begin_step(struct change *change, unsigned step)
 {
     change->step = step;
     change->began = boot_ms();
     change->phase = OPENS;
-    if (watch_list(change, &change->now, step - 1, false))
-        watch_list(change, &change->next, step, false);
+    look_anew(change);
 }
 
 static void finish(struct change *change)
@@ -246,8 +262,9 @@ static void put_look_back(struct change *change, const struct list_watch *watch,
 }
 
 /* Nobody may have a lease by the list before the former one, which need not meet the next one.  Its
- * end could be taken back while the former one was valid, so it is looked at after that one. */
-static bool has_stayed_over(struct change *change)
+ * end could be taken back while the former one was valid, so it is looked at after that one.  A
+ * master that has both ends keeps them (D1), so these masters count alone. */
+static bool has_stayed_over(struct change *change, unsigned ended)
 {
     struct list_watch *watch = &change->ends[change->step - 1];
     struct list_seen seen;
@@ -260,7 +277,9 @@ static bool has_stayed_over(struct change *change)
     }
     list_watch_look(watch, &seen);
     unsigned enough = watch->masters - watch->quorum + 1 + watch->spare;
-    bool is = masters_in(seen.ours & ~seen.saying & seen.vote) >= enough;
+    unsigned over =
+        list_watch_shared(&change->ends[change->step], watch, seen.ours & ~seen.saying & seen.vote);
+    bool is = masters_in(over & ended) >= enough;
     if (!is && seen.is_settled)
         put_look_back(change, watch, &seen);
     return is;
@@ -284,7 +303,7 @@ static void look_whether_over(struct change *change)
     bool is_all = ended == seen.told || boot_ms() >= change->enough_at + PATIENT_MS;
     if (!is_enough || !is_all)
         put_progress(change, watch, &seen);
-    else if (has_stayed_over(change))
+    else if (has_stayed_over(change, ended & seen.vote))
         end_step(change, &seen);
 }
 
@@ -315,25 +334,28 @@ static bool has_others(struct change *change, const struct list_seen *seen)
     return code;
 }
 
-/* Two quorums of the present list share a master, and that keeps one end.  So no other command can
- * lead clients elsewhere beyond a network that has parted.  Without a quorum of the next list an
- * end would leave them none. */
-static bool may_end(const struct change *change, const struct list_seen *seen)
+/* True: it slept, and what it saw before need not be so any more. */
+static bool note_look(struct change *change)
 {
-    return masters_in(seen->told) >= change->now.quorum &&
-           list_watch_up(&change->next) >= change->next.quorum;
+    int64_t before = change->looked_at;
+    change->looked_at = boot_ms();
+    return change->looked_at > before + SLEPT_MS;
 }
 
 static void look_who_says(struct change *change)
 {
     struct list_seen seen, next;
+    if (note_look(change)) {
+        look_anew(change);
+        return;
+    }
     list_watch_look(&change->now, &seen);
     list_watch_look(&change->next, &next);
-    if (is_taken(change, &change->now, &seen) || has_others(change, &seen) || !next.is_settled ||
-        is_next_taken(change))
+    if (is_taken(change, &change->now, &seen) || has_others(change, &seen) || !seen.is_settled ||
+        !next.is_settled || is_next_taken(change))
         return;
     put_progress(change, &change->now, &seen);
-    if (!may_end(change, &seen))
+    if (!do_quorums_tell(change, &seen, &next))
         return;
     bool is_free = masters_in(seen.saying) <= change->now.spare;
     bool is_impatient = !is_free && is_patience_over(change);
@@ -352,6 +374,7 @@ static void begin_wait(struct change *change)
     change_show_step(&out, &change->plan, change->step);
     put(change, &out);
     change->phase = WAITS;
+    change->looked_at = boot_ms();
     if (says && !watch_list(change, &change->next, change->step, false))
         return;
     list_watch_look(&change->now, &seen);
@@ -374,10 +397,14 @@ static bool is_unsafe(struct change *change, const struct list_seen *seen)
 }
 
 /* It was in use before, and ended by another change.  Nobody can take a lease under it yet. */
-static void revive(struct change *change)
+static void revive(struct change *change, const struct list_seen *next)
 {
+    struct text had = {0};
+    plan_put_told(&had, &change->plan, change->step - 1);
+    list_watch_put_told(&had, &change->next, next);
     change->phase = REVIVES;
     drop(change, &change->next);
+    change->next.had = had;
     plan_put_entries(&change->next.entries, &change->plan, change->step);
     if (!list_watch_open(&change->next, change->session.loop, &change->plan.options, true))
         session_end(&change->session, EXIT_INTERNAL, 0);
@@ -392,16 +419,35 @@ static void look_at_next(struct change *change)
         return;
     if (!over_for_others(&change->next, &next))
         begin_wait(change);
-    else if (!is_unsafe(change, &now) && !is_unsafe(change, &next))
-        revive(change);
+    else if (!is_unsafe(change, &now) && !is_unsafe(change, &next) &&
+             do_quorums_tell(change, &now, &next))
+        revive(change, &next);
+}
+
+/* A master keeps an end that leads to a list which our clients do not have. */
+static void refuse_revival(struct change *change, const struct list_seen *seen)
+{
+    const struct client_text *other = list_watch_other(seen);
+    struct text why = {0};
+    text_format(&why, "the next list ");
+    plan_put_nodes(&why, &change->plan, change->step, plan_member);
+    text_format(&why, " stays over: clients went from there to ");
+    text_shown(&why, other->bytes, other->length);
+    text_format(&why, ", and perhaps on. Begin with the list that they have now");
+    refuse(change, REDLOCK_E_DIFFERS, &why);
 }
 
 static void look_whether_revived(struct change *change)
 {
     struct list_seen seen;
     list_watch_look(&change->next, &seen);
-    if (seen.is_settled && !seen.over)
+    bool is_late = boot_ms() >= change->next.until;
+    unsigned over = masters_in(seen.over);
+    if (seen.is_settled &&
+        (!over || (is_late && over <= change->next.masters - change->next.quorum)))
         begin_wait(change);
+    else if (is_late)
+        refuse_revival(change, &seen);
 }
 
 /* ---- Asking the user ---------------------------------------------------------------- */

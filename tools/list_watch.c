@@ -48,8 +48,10 @@ bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struc
         failure_tell(options, "cannot go on", code, why, NULL);
         return false;
     }
-    if (says)
-        redlock_list_end(client, watch->successor.length ? watch->successor.bytes : "");
+    if (says && watch->had.length)
+        redlock_list_revive(client, watch->had.bytes);
+    else if (says)
+        redlock_list_end(client, watch->successor.bytes);
     list_watch_take(watch, client, options);
     return true;
 }
@@ -61,6 +63,7 @@ void list_watch_free(struct list_watch *watch)
         explicit_bzero(watch->entries.bytes, watch->entries.length);
     text_free(&watch->entries);
     text_free(&watch->successor);
+    text_free(&watch->had);
     *watch = (struct list_watch){.client = NULL};
 }
 
@@ -145,6 +148,37 @@ const struct client_text *list_watch_other(const struct list_seen *seen)
             most = its;
     }
     return most;
+}
+
+void list_watch_put_told(struct text *out, const struct list_watch *watch,
+                         const struct list_seen *seen)
+{
+    for (unsigned i = 0; i < watch->masters; i++) {
+        const struct client_text *told = &seen->used.successors[i];
+        if (seen->over >> i & 1 && list_watch_tellers(seen, told) > watch->spare)
+            text_format(out, "%s%.*s", out->length ? "\n" : "", (int)told->length, told->bytes);
+    }
+}
+
+static bool are_one_master(const redlock_node *one, const redlock_node *other)
+{
+    return strcmp(one->node, other->node) == 0 ||
+           (one->run_id[0] && strcmp(one->run_id, other->run_id) == 0);
+}
+
+unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
+                           unsigned bits)
+{
+    unsigned shared = 0;
+    for (unsigned i = 0; i < watch->masters; i++)
+        for (unsigned j = 0; j < other->masters; j++) {
+            redlock_node its = {.size = sizeof its}, theirs = {.size = sizeof theirs};
+            redlock_node_get(watch->client, i, &its);
+            redlock_node_get(other->client, j, &theirs);
+            if (bits >> j & 1 && are_one_master(&its, &theirs))
+                shared |= 1U << i;
+        }
+    return shared;
 }
 
 static bool is_text(struct client_text text, const char *word)

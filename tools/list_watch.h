@@ -14,6 +14,7 @@
 struct list_watch {
     redlock *client;
     struct text entries, successor; /* the caller fills them; a successor may be missing */
+    struct text had; /* or, of a list that was over: those that clients have, in lines */
     unsigned masters, spare, quorum;
     int64_t until; /* it waits for its masters */
 };
@@ -33,7 +34,7 @@ struct list_seen {
 /* A client that was opened, which only looks. */
 void list_watch_take(struct list_watch *watch, redlock *client, const struct options *options);
 /* Opens one with the entries; false after a message.  `says`: that the list is over, with its
- * successor; that it is not, without one. */
+ * successor; that it is not, with those that clients have. */
 bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
                      bool says);
 void list_watch_free(struct list_watch *watch);
@@ -50,9 +51,17 @@ const struct client_text *list_watch_other(const struct list_seen *seen);
 /* The number of masters that tell it as the one in place of this one. */
 unsigned list_watch_tellers(const struct list_seen *seen, const struct client_text *list);
 
+/* Adds each list that an honest master tells in place of this one, in lines. */
+void list_watch_put_told(struct text *out, const struct list_watch *watch,
+                         const struct list_seen *seen);
+
 /* A list in use that is not safe beside the one of the watch; NULL: there is none. */
 const struct list_used *list_watch_unsafe(const struct list_watch *watch,
                                           const struct list_seen *seen);
+
+/* Of the watch, the masters that are masters of the other one, too, and there among the bits. */
+unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
+                           unsigned bits);
 
 unsigned masters_in(unsigned bits);
 

@@ -72,6 +72,11 @@ void redlock_list_end(redlock *client, const char *successor)
     engine_end_list(client->engine, successor);
 }
 
+void redlock_list_revive(redlock *client, const char *led_to)
+{
+    engine_revive_list(client->engine, led_to);
+}
+
 char *redlock_list_read(const char *path, char *why, size_t why_size)
 {
     return nodes_file_read(path, false, why, why_size);

@@ -43,14 +43,20 @@ struct lists_used {
 REDLOCK_API void redlock_lists_used(const redlock *client, struct lists_used *used);
 
 /* A client that only looks says to its masters, at each look, that its list is over.  No client may
- * count on it then, and masters tell them `successor`, or the list that was named first.  "": it is
- * not over.  The text must outlive the client. */
+ * count on it then, and masters tell them `successor`, or the list that was named first.  The other
+ * call takes that back, but for masters whose ends lead from it to a list that `led_to` lacks:
+ * those that clients have now, one in a line.  The text must outlive the client. */
 REDLOCK_API void redlock_list_end(redlock *client, const char *successor);
+REDLOCK_API void redlock_list_revive(redlock *client, const char *led_to);
 
 /* The entries of a file with a list, without its comments; NULL with a sentence in `why`.  They may
  * have passwords: the other call wipes them. */
 REDLOCK_API char *redlock_list_read(const char *path, char *why, size_t why_size);
 REDLOCK_API void redlock_list_free(char *list);
+
+/* The entries of a list that a master tells, with our logins; NULL: it has masters without TLS,
+ * which get none, or memory ran out.  The caller wipes them, and frees them. */
+REDLOCK_API char *redlock_list_entries(const redlock *client, struct client_text list);
 
 /* Of a list with commas between its masters, as masters tell it: takes the first one off; false:
  * there is none. */

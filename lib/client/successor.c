@@ -236,9 +236,8 @@ void successor_forget(redlock *client)
     client->successor = NULL;
 }
 
-static char *make_entries(const redlock *client)
+char *redlock_list_entries(const redlock *client, struct client_text list)
 {
-    struct client_text list = successor_told(client);
     struct entries entries = {0};
     if (!list.length || !has_all_logins(client, list))
         return NULL;
@@ -251,7 +250,8 @@ static char *make_entries(const redlock *client)
 
 const char *redlock_successor(redlock *client)
 {
-    char *entries = client_is_usable(client) ? make_entries(client) : NULL;
+    char *entries =
+        client_is_usable(client) ? redlock_list_entries(client, successor_told(client)) : NULL;
     successor_forget(client);
     client->successor = entries;
     return entries;

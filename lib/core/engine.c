@@ -643,6 +643,12 @@ void engine_end_list(struct engine *e, const char *successor)
     e->config.successor = successor;
 }
 
+void engine_revive_list(struct engine *e, const char *led_to)
+{
+    ASSERT(e->config.looks_only);
+    e->config.led_to = led_to;
+}
+
 void engine_start(struct engine *e, usec now)
 {
     e->now = now;

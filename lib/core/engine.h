@@ -27,9 +27,10 @@ void engine_start(struct engine *engine, usec now);
 /* Frees the core's memory and emits nothing.  The shell frees the leases, each after its
  * lease_drop(). */
 void engine_free(struct engine *engine);
-/* An engine that only looks says at each look that its list is over, and `successor` follows; "":
- * it is not over.  The text must outlive the engine. */
+/* An engine that only looks says at each look that its list is over, and `successor` follows.  The
+ * other call takes that back (`agree_request`).  The texts must outlive the engine. */
 void engine_end_list(struct engine *engine, const char *successor);
+void engine_revive_list(struct engine *engine, const char *led_to);
 /* Any lease that was made and not dropped; NULL if there is none. */
 struct lease *engine_any_lease(const struct engine *engine);
 /* Visits each lease of a user, those of a list in the order in which they came into it.  A visit

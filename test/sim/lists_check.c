@@ -60,9 +60,10 @@ void agree_spell(const struct model_agree *agree, struct request *request)
                                     .label = "a label",
                                     .fleet = "fleet"};
     spell(config.channel, "client-%u", agree->client);
-    spell(successor, "list-%u", agree->successor);
+    spell(successor, "address-%u", agree->successor);
+    bool names = agree->says == SAYS_OVER || agree->says == SAYS_NOT_OVER;
     says = (struct agree_request){.says = agree->says,
-                                  .successor = successor,
+                                  .lists = names ? successor : NULL,
                                   .kept = agree->kept,
                                   .quorum = agree->kind.quorum,
                                   .config = &config,
@@ -113,7 +114,7 @@ static bool is_list(const struct model_told *model, const struct told_list *real
 static bool is_end(unsigned successor, struct slice real)
 {
     char text[TEXT];
-    spell(text, "list-%u", successor);
+    spell(text, "address-%u", successor);
     return successor ? slices_are_same(real, slice_of(text)) : !real.bytes;
 }
 

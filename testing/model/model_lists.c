@@ -137,6 +137,23 @@ void model_end_list(struct model_master *master, const struct model_kind *kind, 
     memcpy(end->addresses, kind->addresses, kind->masters);
 }
 
+/* Ends lead from this one back to its list, or to the one that clients have.  A list that takes the
+ * place of another one has one master here. */
+static bool may_be_taken_back(struct model_master *master, const struct model_kind *kind,
+                              const struct model_end *end, unsigned had)
+{
+    for (unsigned i = 0; i < MODEL_ENDS; i++) {
+        struct model_kind successor = {.masters = 1, .addresses = {(uint8_t)end->successor}};
+        if (kind->masters == 1 && kind->addresses[0] == end->successor)
+            return true;
+        const struct model_end *next = find_end(master, &successor);
+        if (!next)
+            return end->successor == had;
+        end = next;
+    }
+    return false;
+}
+
 /* True: it is over from now on. */
 static bool hear_of_end(struct model_master *master, const struct model_agree *agree)
 {
@@ -144,7 +161,8 @@ static bool hear_of_end(struct model_master *master, const struct model_agree *a
     bool ends = agree->says == SAYS_OVER && !end;
     if (ends)
         model_end_list(master, &agree->kind, agree->successor);
-    else if (agree->says == SAYS_NOT_OVER && end)
+    else if (agree->says == SAYS_NOT_OVER && end &&
+             may_be_taken_back(master, &agree->kind, end, agree->successor))
         end->masters = 0;
     return ends;
 }

@@ -187,7 +187,7 @@ struct model_end {
 /* AGREE: what is said, and the answer. */
 struct model_agree {
     enum list_saying says;
-    unsigned successor; /* said with OVER; told: 0: the asker's list is not over */
+    unsigned successor; /* said with OVER and NOT_OVER; told: 0: the asker's list is not over */
     uint32_t client;
     usec kept, told_time;
     struct model_kind kind;

@@ -49,16 +49,17 @@ const struct agree_request *agreement_say(struct engine *e, unsigned index)
 {
     struct agree_request *agree = &e->agree;
     const struct word *word = &e->masters[index].word;
-    const char *successor = e->config.successor;
+    const char *over = e->config.successor, *not_over = e->config.led_to;
     usec longest = MS(e->config.max_ttl_ms);
     usec kept =
         WORD_LASTS + longest + quorum_drift(longest, e->config.drift_ppm) + MS(e->config.skew_ms);
     *agree = (struct agree_request){
-        .says = successor              ? (*successor ? SAYS_OVER : SAYS_NOT_OVER)
+        .says = over                   ? SAYS_OVER
+                : not_over             ? SAYS_NOT_OVER
                 : agreement_is_over(e) ? SAYS_NO_MORE
                 : agreement_may_say(e) ? SAYS_OURS
                                        : SAYS_NOTHING,
-        .successor = successor,
+        .lists = over ? over : not_over,
         .kept = kept + quorum_drift(kept, DRIFT_PPM) + KEPT_MORE,
         .quorum = e->quorum,
         .config = &e->config,

@@ -14,13 +14,13 @@
 -- KEYS redlock:lists:<fleet>
 --
 -- ARGV
---   1       1: says it, 0: only looks, -1: takes it back, 2: it is over, for all clients, 3: it is not
+--   1       1: says it, 0: only looks, -1: takes it back, 2: it is over, for all clients; 3: it is not
 --   2 to 7  client; label; kept us; quorum; spare votes; max ttl ms
 --   8       the TIME of the last answer to the client on this connection (0: none)
 --   9 ...   of each master its address and run_id.  A run_id stands here only if that process answered a
 --           question asked since then.  An age would be wrong: a request may lie for minutes.
 --
---   the last one, if 1 is 2: the list in place of it
+--   the last one, if 1 is 2: the list in place of it; if 1 is 3: the lists that clients have, in lines
 --
 -- A client that says a list which is over is not listed.  Those listed stay: leases may rest on it.
 --
@@ -67,16 +67,49 @@ local function has_refused_writes()
     return false
 end
 
--- Clients of other numbers count on the same masters.  It is kept, in the append-only file as well.  The
--- first list in place of it stays: two commands must not lead clients to two lists.  A master that has
+-- Clients of other numbers count on the same masters.  It is kept, in the append-only file as well.
+local function end_of(nodes)
+    table.sort(nodes)
+    return KEYS[1] .. ':over:' .. redis.sha1hex(table.concat(nodes, '\n'))
+end
+local end_of_own = end_of(addresses)
+
+-- The key of its end.  Masters tell a list as "address,rediss://address".
+local function end_of_told(list)
+    local nodes = {}
+    for node in string.gmatch(list, '[^,]+') do
+        nodes[#nodes + 1] = string.match(node, '^rediss://(.*)') or node
+    end
+    return end_of(nodes)
+end
+
+-- The ends that are kept here lead from our list to one that clients have, or back to ours.  Clients may have
+-- gone on since to another list, which need not meet ours.
+local function may_be_taken_back(had)
+    local are_had, at = {}, end_of_own
+    for list in string.gmatch(had, '[^\n]+') do
+        are_had[end_of_told(list)] = true
+    end
+    for _ = 1, 16 do
+        local successor = redis.call('get', at)
+        if not successor then
+            return are_had[at]
+        end
+        at = end_of_told(successor)
+        if at == end_of_own then
+            return true
+        end
+    end
+end
+
+-- The first list in place of it stays: two commands must not lead clients to two lists.  A master that has
 -- refused writes lists the asker, so that the list counts as said for as long as a lease may rest on it.
-local end_of_own = KEYS[1] .. ':over:' .. redis.sha1hex(table.concat(addresses, '\n'))
 local stands_in = false
 if says == '2' or says == '3' then
     pcall(redis.set_repl, redis.REPL_ALL)
     if says == '2' then
         stands_in = redis.call('set', end_of_own, ARGV[#ARGV], 'NX') and has_refused_writes()
-    else
+    elseif may_be_taken_back(ARGV[#ARGV]) then
         redis.call('del', end_of_own)
     end
     pcall(redis.set_repl, redis.REPL_NONE)
