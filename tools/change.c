@@ -76,7 +76,7 @@ static void put_progress(struct change *change, const struct list_watch *watch,
                          const struct list_seen *seen)
 {
     struct text mark = {0}, out = {0};
-    bool waits = change->phase == WAITS;
+    bool waits = change->phase != ENDS;
     text_format(&mark, "%d %u %x %x %x %x %u", change->phase, seen->clients, seen->told,
                 seen->saying, seen->ours, seen->vote, waits ? list_watch_up(&change->next) : 0);
     if (!is_due(change, &mark))
@@ -334,18 +334,30 @@ static bool has_others(struct change *change, const struct list_seen *seen)
     return code;
 }
 
-/* True: it slept, and what it saw before need not be so any more. */
-static bool note_look(struct change *change)
+/* The last look may be wrong by now. */
+static bool has_slept(const struct change *change)
 {
-    int64_t before = change->looked_at;
-    change->looked_at = boot_ms();
-    return change->looked_at > before + SLEPT_MS;
+    return boot_ms() > change->looked_at + SLEPT_MS;
+}
+
+static void end_if_nobody_says(struct change *change, const struct list_seen *seen)
+{
+    bool is_free = masters_in(seen->saying) <= change->now.spare;
+    bool is_impatient = !is_free && is_patience_over(change);
+    if (has_slept(change) || !(is_free || is_impatient))
+        return;
+    if (is_impatient)
+        tell_impatience(change, seen);
+    if (!change->session.ending)
+        begin_end(change);
 }
 
 static void look_who_says(struct change *change)
 {
     struct list_seen seen, next;
-    if (note_look(change)) {
+    bool slept = has_slept(change);
+    change->looked_at = boot_ms();
+    if (slept) {
         look_anew(change);
         return;
     }
@@ -355,14 +367,8 @@ static void look_who_says(struct change *change)
         !next.is_settled || is_next_taken(change))
         return;
     put_progress(change, &change->now, &seen);
-    if (!do_quorums_tell(change, &seen, &next))
-        return;
-    bool is_free = masters_in(seen.saying) <= change->now.spare;
-    bool is_impatient = !is_free && is_patience_over(change);
-    if (is_impatient)
-        tell_impatience(change, &seen);
-    if ((is_free || is_impatient) && !change->session.ending)
-        begin_end(change);
+    if (do_quorums_tell(change, &seen, &next))
+        end_if_nobody_says(change, &seen);
 }
 
 /* A command before this one may have ended it. */
@@ -419,8 +425,9 @@ static void look_at_next(struct change *change)
         return;
     if (!over_for_others(&change->next, &next))
         begin_wait(change);
-    else if (!is_unsafe(change, &now) && !is_unsafe(change, &next) &&
-             do_quorums_tell(change, &now, &next))
+    else if (!do_quorums_tell(change, &now, &next))
+        put_progress(change, &change->now, &now);
+    else if (!is_unsafe(change, &now) && !is_unsafe(change, &next))
         revive(change, &next);
 }
 

@@ -420,6 +420,14 @@ class Refused(Lead):
         lines.next("^done: ")
         self.finish(process, 0)
 
+    def test_next_list_that_stays_over(self):
+        """Its clients went on, and these need not meet it."""
+        self.tell_end((1, 2, 3), self.names(2, 3), [1, 2, 3])
+        self.tell_end((2, 3), self.names(3), [2, 3])
+        told = self.change((1, 2, 3, 4), (1, 2, 3), status=DIFFERS).err
+        self.assertIn(f"the next list {self.names(1, 2, 3)} stays over: clients went from there to "
+                      f"{self.names(2, 3)}, and perhaps on", told)
+
     def test_next_list_ends_with_the_former(self):
         """Nobody could use either: it is not done."""
         self.say("1", (1, 2, 3), [1, 2, 3])

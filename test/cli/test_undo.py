@@ -14,6 +14,9 @@ class Undo(Lead):
     def begin_undo(self, *now):
         return self.spawn("masters", "change", "--undo", env=self.of(*now))
 
+    def undo_with_spare(self, *now, status):
+        return self.redlock("masters", "change", "--undo", "--spare", "1", env=self.of(*now), status=status)
+
     def is_valid(self, now, masters):
         return all(" over " not in told for told in self.say("0", now, masters))
 
@@ -108,6 +111,7 @@ class Undone(Undo):
 
     def test_undo_that_sleeps(self):
         """Clients go away and come back, and go on to a third list, while it waits for other commands."""
+        self.lend_login()
         self.change((1,), (1, 2))
         undo = self.begin_undo(1)
         until(lambda: self.is_valid((1,), [1]), "it has taken the end back")
@@ -133,6 +137,24 @@ class Undone(Undo):
         """The first one was killed when it had taken the end back on two masters."""
         self.tell_end(A, self.names(*B), [3])
         self.assertIn(f"the one in its place {self.names(*B)} is over on 4 of 4 masters\n", self.undo(*A).out)
+
+    def test_undo_where_a_master_lies(self):
+        """Nobody follows it, with a vote to spare. Its list is not asked."""
+        self.tell_end((1, 2, 3, 4, 5), "h:1", [5])
+        told = self.undo_with_spare(1, 2, 3, 4, 5, status=0).out
+        self.assertEqual(told, "the list is valid on 4 of 5 masters\n")
+
+    def test_undo_whose_end_is_kept_by_too_few(self):
+        """One master tells another end of the next list, and one is down. Nothing is taken back."""
+        one, two = (1, 2, 3, 4, 5), (1, 2, 3, 4, 6)
+        self.lend_login()
+        self.tell_end(one, self.names(*two), one)
+        self.tell_end(two, "h:1", [4])
+        self.cluster.pause(6)
+        self.addCleanup(self.cluster.resume, 6)
+        told = self.undo_with_spare(*one, status=UNAVAILABLE).err
+        self.assertIn(f"{self.names(*two)}, is over on 3 of 5 masters, and 4 must know: run this again", told)
+        self.assertFalse(self.is_valid(one, [1]))
 
 
 class Down(Undo, FreshCase):

@@ -137,7 +137,7 @@ struct agree_request {
     const struct engine_config *config; /* the rest */
     usec told_time; /* the master's wall clock in its last answer to this; 0: none */
     const char *run_ids[MASTERS_MAX]; /* "": no answer to what was asked since then */
-    const char *lists; /* OVER: the one in place of it; NOT_OVER: those that clients have, in lines */
+    const char *lists; /* OVER: the one in place; NOT_OVER: those that clients have, in lines */
 };
 
 /* GRANT; UPGRADE, of no slot. */
