@@ -253,6 +253,7 @@ static bool asks_for_holder(struct hold *hold, const redlock_event *event)
 }
 
 static void begin(struct hold *hold);
+static void begin_with_list(struct hold *hold);
 
 static bool unlocks(const struct hold *hold)
 {
@@ -293,7 +294,7 @@ static void not_held(struct hold *hold, const redlock_event *event)
     session_end(&hold->session, session_exit_for(&hold->session, event->code), OWED_TIMEOUT_MS);
 }
 
-/* Masters of this list told only now that it is over. */
+/* This list is over: the lease may be of the next one, too. */
 static bool unlocks_elsewhere(struct hold *hold)
 {
     redlock_lease *lease = hold->lease;
@@ -301,7 +302,7 @@ static bool unlocks_elsewhere(struct hold *hold)
         return false;
     hold->lease = NULL;
     redlock_lease_free(lease);
-    begin(hold);
+    begin_with_list(hold);
     return true;
 }
 
@@ -455,21 +456,31 @@ static void look_for_label(struct hold *hold)
     hold->asked++;
 }
 
-static void on_begin(void *data)
+static void begin_with_list(struct hold *hold)
 {
-    struct hold *hold = data;
-    if (hold->session.options->token)
-        take_token(hold);
+    hold->asked = 0;
     if (hold->token.length > 0 && token_is_bare(hold->token.bytes))
         look_for_label(hold);
     else
         begin(hold);
 }
 
+static void on_begin(void *data)
+{
+    struct hold *hold = data;
+    if (hold->session.options->token)
+        take_token(hold);
+    begin_with_list(hold);
+}
+
+/* `unlock` asks its own list first, even if that is over.  A lease may be on a bare quorum of it,
+ * which is none of the next list: that would tell that the lease was gone. */
 static bool on_wrong_list(void *data)
 {
     struct hold *hold = data;
-    return goes_on(hold, hold->session.readiness);
+    redlock_code code = hold->session.readiness;
+    bool is_over = code == REDLOCK_E_DIFFERS && redlock_successor(hold->session.client);
+    return unlocks(hold) ? is_over : goes_on(hold, code);
 }
 
 static void on_over(void *data)

@@ -205,6 +205,18 @@ class Followed(Lead):
             self.assertIn(LED, told.err)
             self.redlock("unlock", "--token", token, "held", env=self.of(1, 2, 3), status=LOST)
 
+    def test_unlock_of_a_lease_on_a_bare_quorum(self):
+        """Of the list that is over. The next list has no quorum of it, and would tell that it was gone. The
+        other master hangs: the client hears of the end before it has tried all."""
+        self.cluster.pause(3)
+        self.addCleanup(self.cluster.resume, 3)
+        token = self.redlock("lock", "--ttl", "30s", "held", env=self.of(1, 2, 3), status=0).out.strip()
+        self.tell_end((1, 2, 3), self.names(1, 2, 3, 4), (1, 2))
+        bare = token.split(":")[0]
+        told = self.redlock("unlock", "--token", bare, "held", env=self.of(1, 2, 3), status=0)
+        self.assertEqual(told.out, "released\n")
+        self.assertIn(LED, told.err)
+
     def test_ask_with_a_list_that_is_over(self):
         holder = self.begin_on(1, 2, 3, 4, env=self.of(1, 2, 3, 4), options=("--on-wanted", "true"))
         self.tell_end((1, 2, 3), self.names(1, 2, 3, 4), (1, 2, 3))
