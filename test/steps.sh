@@ -61,6 +61,8 @@ sanitized_builds() {
     count build tsan build/tsan threads
 }
 
+thread_tests() { run_tests build/tsan -j2 -L threads; }
+
 linters() {
     count check_format
     count check_tidy
