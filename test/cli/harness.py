@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import redis_cli
 import schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,15 +35,16 @@ def environment(**more):
 
 
 def until(condition, what, deadline=DEADLINE):
-    """Polls until the condition is true and returns its value."""
-    end = time.monotonic() + deadline
+    """Polls until the condition is true and returns its value: less often after a while."""
+    begun = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
+        lasts = time.monotonic() - begun
+        if lasts > deadline:
             raise AssertionError(f"not within {deadline} s: {what}")
-        time.sleep(0.005)
+        time.sleep(min(0.005 + lasts / 50, 0.05))
 
 
 class Result:
@@ -103,12 +105,9 @@ class Cluster:
 
     def cli(self, master, *arguments):
         """redis-cli on a master, counted from 1 as the cluster script does."""
-        tls = ["--tls", "--cacert", f"{self.dir}/tls/ca.crt"] if self.uris[0].startswith("rediss:") else []
-        return subprocess.run(["redis-cli", "--no-auth-warning", "-p", str(self.ports[master - 1]), *tls,
-                               *arguments],
-                              env=environment(REDISCLI_AUTH=self.passwords[master - 1]),
-                              stdin=subprocess.DEVNULL, text=True, check=True,
-                              stdout=subprocess.PIPE, timeout=DEADLINE).stdout.strip()
+        ca = f"{self.dir}/tls/ca.crt" if self.uris[0].startswith("rediss:") else None
+        return redis_cli.told(redis_cli.by_port(self.ports[master - 1], DEADLINE, ca),
+                              [self.passwords[master - 1]], arguments)
 
     def each_cli(self, *arguments):
         """Answers of the masters, in their order."""

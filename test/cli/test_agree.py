@@ -214,7 +214,7 @@ class Restarts(Lists):
 
     def heard(self, process):
         """Some list names this process."""
-        return all(process[master] in self.cluster.cli(master + 1, "--no-raw", "GET", self.key)
+        return all(process[master] in self.cluster.cli(master + 1, "GET", self.key)
                    for master in range(3))
 
     def processes(self):

@@ -141,13 +141,19 @@ class Rotation(Case):
         gone = self.servers[0]
         until(lambda: f"{gone.node}: denies the login, and there is no other: {self.path} does not list it"
               in self.told.read_text(), "it is told")
+        until(lambda: all(f"{server.node}: trying the new login" in self.told.read_text()
+                          for server in self.servers[1:]), "the others had one in the file")
         for text, why in (("redis://:other@", "the host is missing"), (None, "No such file"),
                           ("pipe", "no plain file")):
-            self.path.unlink(missing_ok=True)
+            new = self.tmp / "new"
             if text == "pipe":
-                os.mkfifo(self.path)
+                os.mkfifo(new)
             elif text:
-                self.path.write_text(text)
+                new.write_text(text)
+            if text:
+                new.rename(self.path)  # at once: the client may read it just now
+            else:
+                self.path.unlink()
             denied = gone.cli("INFO", "errorstats")
             until(lambda: self.alive(process) and gone.cli("INFO", "errorstats") != denied,
                   f"it tries on beside: {why}")
