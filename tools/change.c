@@ -25,7 +25,7 @@
 #define SLEPT_MS          2000  /* without a look */
 #define LISTS_MOST_ON_WAY (2 * REDLOCK_MASTERS_MAX + 1)
 
-enum phase { CHECKS, ASKS, OPENS, REVIVES, WAITS, ENDS };
+enum phase { CHECKS, ASKS, OPENS, LOOKS_TWICE, REVIVES, WAITS, ENDS };
 
 struct change {
     struct session session;
@@ -38,6 +38,7 @@ struct change {
     struct list_watch ends[LISTS_MOST_ON_WAY]; /* each says on that a former list is over */
     int64_t began, looked_at, enough_at;       /* boot_ms(); 0: not yet */
     bool looks_back; /* at the list before the former one, as its end may have been taken back */
+    unsigned ended;  /* masters that had told the end of the former one by then */
     int64_t took_ms[LISTS_MOST_ON_WAY];
     struct text mark; /* what was printed last, without times */
     int64_t printed;  /* boot_ms() */
@@ -262,8 +263,8 @@ static void put_look_back(struct change *change, const struct list_watch *watch,
 }
 
 /* Nobody may have a lease by the list before the former one, which need not meet the next one.  Its
- * end could be taken back while the former one was valid, so it is looked at after that one.  A
- * master that has both ends keeps them (D1), so these masters count alone. */
+ * end could be taken back while the former one was valid, so it is looked at after that one.  Where
+ * the end of the former one came later, no tool takes the other one back by what it saw before. */
 static bool has_stayed_over(struct change *change, unsigned ended)
 {
     struct list_watch *watch = &change->ends[change->step - 1];
@@ -272,16 +273,18 @@ static bool has_stayed_over(struct change *change, unsigned ended)
         return true;
     if (!change->looks_back) {
         change->looks_back = true;
+        change->ended = ended;
         watch_list(change, watch, change->step - 2, true);
         return false;
     }
     list_watch_look(watch, &seen);
-    unsigned enough = watch->masters - watch->quorum + 1 + watch->spare;
     unsigned over =
         list_watch_shared(&change->ends[change->step], watch, seen.ours & ~seen.saying & seen.vote);
-    bool is = masters_in(over & ended) >= enough;
-    if (!is && seen.is_settled)
+    bool is = masters_in(over & ended & change->ended) >= list_watch_enough(watch);
+    if (!is && seen.is_settled) {
         put_look_back(change, watch, &seen);
+        change->looks_back = !(ended & ~change->ended);
+    }
     return is;
 }
 
@@ -402,20 +405,18 @@ static bool is_unsafe(struct change *change, const struct list_seen *seen)
     return true;
 }
 
-/* It was in use before, and ended by another change.  Nobody can take a lease under it yet. */
-static void revive(struct change *change, const struct list_seen *next)
+/* It was in use before, and ended by another change.  Nobody can take a lease under it yet.  Where
+ * the present list is over for a third one, the next one stays over. */
+static void revive(struct change *change, const struct list_seen *now)
 {
-    struct text had = {0};
-    plan_put_told(&had, &change->plan, change->step - 1);
-    list_watch_put_told(&had, &change->next, next);
+    unsigned led_on = list_watch_shared(&change->next, &change->now, now->over & ~now->ours);
     change->phase = REVIVES;
-    drop(change, &change->next);
-    change->next.had = had;
-    plan_put_entries(&change->next.entries, &change->plan, change->step);
-    if (!list_watch_open(&change->next, change->session.loop, &change->plan.options, true))
+    if (!list_watch_revive(&change->next, change->session.loop, &change->plan.options, ~led_on))
         session_end(&change->session, EXIT_INTERNAL, 0);
 }
 
+/* The present list is asked again when the next one has told: an end that came in between shows
+ * there, or makes the number of its changes another one. */
 static void look_at_next(struct change *change)
 {
     struct list_seen now, next;
@@ -423,38 +424,41 @@ static void look_at_next(struct change *change)
     list_watch_look(&change->next, &next);
     if (is_taken(change, &change->now, &now) || !now.is_settled || !next.is_settled)
         return;
-    if (!over_for_others(&change->next, &next))
+    if (!over_for_others(&change->next, &next)) {
         begin_wait(change);
-    else if (!do_quorums_tell(change, &now, &next))
+        return;
+    }
+    list_watch_note(&change->next, &next);
+    change->phase = LOOKS_TWICE;
+    watch_list(change, &change->now, change->step - 1, false);
+}
+
+static void look_whether_to_revive(struct change *change)
+{
+    struct list_seen now, next;
+    list_watch_look(&change->now, &now);
+    list_watch_look(&change->next, &next);
+    if (is_taken(change, &change->now, &now) || !now.is_settled)
+        return;
+    if (!do_quorums_tell(change, &now, &next) || !list_watch_is_free(&change->now, &now))
         put_progress(change, &change->now, &now);
     else if (!is_unsafe(change, &now) && !is_unsafe(change, &next))
-        revive(change, &next);
+        revive(change, &now);
 }
 
-/* A master keeps an end that leads to a list which our clients do not have. */
-static void refuse_revival(struct change *change, const struct list_seen *seen)
-{
-    const struct client_text *other = list_watch_other(seen);
-    struct text why = {0};
-    text_format(&why, "the next list ");
-    plan_put_nodes(&why, &change->plan, change->step, plan_member);
-    text_format(&why, " stays over: clients went from there to ");
-    text_shown(&why, other->bytes, other->length);
-    text_format(&why, ", and perhaps on. Begin with the list that they have now");
-    refuse(change, REDLOCK_E_DIFFERS, &why);
-}
-
+/* An end that changed since the look is not taken back. */
 static void look_whether_revived(struct change *change)
 {
     struct list_seen seen;
     list_watch_look(&change->next, &seen);
     bool is_late = boot_ms() >= change->next.until;
-    unsigned over = masters_in(seen.over);
-    if (seen.is_settled &&
-        (!over || (is_late && over <= change->next.masters - change->next.quorum)))
+    bool is_valid = masters_in(seen.told & ~seen.over) >= change->next.quorum;
+    if (seen.is_settled && is_valid && (is_late || !seen.over)) {
         begin_wait(change);
-    else if (is_late)
-        refuse_revival(change, &seen);
+    } else if (is_late) {
+        change->phase = OPENS;
+        look_anew(change);
+    }
 }
 
 /* ---- Asking the user ---------------------------------------------------------------- */
@@ -531,8 +535,12 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct change *change = timer->data;
     static void (*const looks[])(struct change *) = {
-        [CHECKS] = check,        [OPENS] = look_at_next,     [REVIVES] = look_whether_revived,
-        [WAITS] = look_who_says, [ENDS] = look_whether_over,
+        [CHECKS] = check,
+        [OPENS] = look_at_next,
+        [LOOKS_TWICE] = look_whether_to_revive,
+        [REVIVES] = look_whether_revived,
+        [WAITS] = look_who_says,
+        [ENDS] = look_whether_over,
     };
     (void)events;
     if (!change->session.ending && looks[change->phase])

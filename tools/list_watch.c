@@ -6,8 +6,9 @@
 #include "failure.h"
 #include "list_text.h"
 
-#define SETTLE_MS 2000
-#define TOLD_MOST 8 /* lists, by one master */
+#define SETTLE_MS  2000
+#define TOLD_MOST  8 /* lists, by one master */
+#define NEVER_TOLD (-1)
 
 unsigned masters_in(unsigned bits)
 {
@@ -48,12 +49,64 @@ bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struc
         failure_tell(options, "cannot go on", code, why, NULL);
         return false;
     }
-    if (says && watch->had.length)
-        redlock_list_revive(client, watch->had.bytes);
+    if (says && watch->revives)
+        redlock_list_revive(client, watch->changes);
     else if (says)
         redlock_list_end(client, watch->successor.bytes);
     list_watch_take(watch, client, options);
     return true;
+}
+
+static bool are_one_master(const redlock_node *one, const redlock_node *other)
+{
+    return strcmp(one->node, other->node) == 0 ||
+           (one->run_id[0] && strcmp(one->run_id, other->run_id) == 0);
+}
+
+static bool is_shared(const struct list_watch *watch, unsigned index,
+                      const struct list_watch *other, unsigned its)
+{
+    redlock_node one = {.size = sizeof one}, two = {.size = sizeof two};
+    redlock_node_get(watch->client, index, &one);
+    redlock_node_get(other->client, its, &two);
+    return are_one_master(&one, &two);
+}
+
+unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
+                           unsigned bits)
+{
+    unsigned shared = 0;
+    for (unsigned i = 0; i < watch->masters; i++)
+        for (unsigned j = 0; j < other->masters; j++)
+            if (bits >> j & 1 && is_shared(watch, i, other, j))
+                shared |= 1U << i;
+    return shared;
+}
+
+void list_watch_note_shared(struct list_watch *watch, const struct list_watch *other,
+                            const struct list_seen *seen)
+{
+    for (unsigned i = 0; i < watch->masters; i++)
+        for (unsigned j = 0; j < other->masters; j++)
+            if (seen->used.changes[j] > watch->changes[i] && is_shared(watch, i, other, j))
+                watch->changes[i] = seen->used.changes[j];
+}
+
+void list_watch_note(struct list_watch *watch, const struct list_seen *seen)
+{
+    memcpy(watch->changes, seen->used.changes, sizeof watch->changes);
+}
+
+bool list_watch_revive(struct list_watch *watch, struct ev_loop *loop,
+                       const struct options *options, unsigned masters)
+{
+    for (unsigned i = 0; i < watch->masters; i++)
+        if (!(masters >> i & 1))
+            watch->changes[i] = NEVER_TOLD;
+    watch->revives = true;
+    redlock_free(watch->client);
+    watch->client = NULL;
+    return list_watch_open(watch, loop, options, true);
 }
 
 void list_watch_free(struct list_watch *watch)
@@ -63,7 +116,6 @@ void list_watch_free(struct list_watch *watch)
         explicit_bzero(watch->entries.bytes, watch->entries.length);
     text_free(&watch->entries);
     text_free(&watch->successor);
-    text_free(&watch->had);
     *watch = (struct list_watch){.client = NULL};
 }
 
@@ -150,35 +202,15 @@ const struct client_text *list_watch_other(const struct list_seen *seen)
     return most;
 }
 
-void list_watch_put_told(struct text *out, const struct list_watch *watch,
-                         const struct list_seen *seen)
+unsigned list_watch_enough(const struct list_watch *watch)
 {
-    for (unsigned i = 0; i < watch->masters; i++) {
-        const struct client_text *told = &seen->used.successors[i];
-        if (seen->over >> i & 1 && list_watch_tellers(seen, told) > watch->spare)
-            text_format(out, "%s%.*s", out->length ? "\n" : "", (int)told->length, told->bytes);
-    }
+    return watch->masters - watch->quorum + 1 + watch->spare;
 }
 
-static bool are_one_master(const redlock_node *one, const redlock_node *other)
+bool list_watch_is_free(const struct list_watch *watch, const struct list_seen *seen)
 {
-    return strcmp(one->node, other->node) == 0 ||
-           (one->run_id[0] && strcmp(one->run_id, other->run_id) == 0);
-}
-
-unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
-                           unsigned bits)
-{
-    unsigned shared = 0;
-    for (unsigned i = 0; i < watch->masters; i++)
-        for (unsigned j = 0; j < other->masters; j++) {
-            redlock_node its = {.size = sizeof its}, theirs = {.size = sizeof theirs};
-            redlock_node_get(watch->client, i, &its);
-            redlock_node_get(other->client, j, &theirs);
-            if (bits >> j & 1 && are_one_master(&its, &theirs))
-                shared |= 1U << i;
-        }
-    return shared;
+    unsigned free = seen->told & ~(seen->over & ~seen->ours);
+    return masters_in(free) >= list_watch_enough(watch);
 }
 
 static bool is_text(struct client_text text, const char *word)

@@ -14,7 +14,8 @@
 struct list_watch {
     redlock *client;
     struct text entries, successor; /* the caller fills them; a successor may be missing */
-    struct text had; /* or, of a list that was over: those that clients have, in lines */
+    bool revives;                   /* or, of a list that was over: with what masters told then */
+    int64_t changes[REDLOCK_MASTERS_MAX];
     unsigned masters, spare, quorum;
     int64_t until; /* it waits for its masters */
 };
@@ -34,7 +35,7 @@ struct list_seen {
 /* A client that was opened, which only looks. */
 void list_watch_take(struct list_watch *watch, redlock *client, const struct options *options);
 /* Opens one with the entries; false after a message.  `says`: that the list is over, with its
- * successor; that it is not, with those that clients have. */
+ * successor; that it is not, if it revives. */
 bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
                      bool says);
 void list_watch_free(struct list_watch *watch);
@@ -51,9 +52,14 @@ const struct client_text *list_watch_other(const struct list_seen *seen);
 /* The number of masters that tell it as the one in place of this one. */
 unsigned list_watch_tellers(const struct list_seen *seen, const struct client_text *list);
 
-/* Adds each list that an honest master tells in place of this one, in lines. */
-void list_watch_put_told(struct text *out, const struct list_watch *watch,
-                         const struct list_seen *seen);
+/* Notes the changes that masters have told by now.  When it revives the list, the watch says to
+ * these masters that it is not over, if no end there has changed since then. */
+void list_watch_note(struct list_watch *watch, const struct list_seen *seen);
+/* So do masters of another watch that are masters of this one, too, and tell later changes. */
+void list_watch_note_shared(struct list_watch *watch, const struct list_watch *other,
+                            const struct list_seen *seen);
+bool list_watch_revive(struct list_watch *watch, struct ev_loop *loop,
+                       const struct options *options, unsigned masters);
 
 /* A list in use that is not safe beside the one of the watch; NULL: there is none. */
 const struct list_used *list_watch_unsafe(const struct list_watch *watch,
@@ -62,6 +68,12 @@ const struct list_used *list_watch_unsafe(const struct list_watch *watch,
 /* Of the watch, the masters that are masters of the other one, too, and there among the bits. */
 unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
                            unsigned bits);
+
+/* The number of masters of which each quorum has an honest one. */
+unsigned list_watch_enough(const struct list_watch *watch);
+
+/* No other command has an end of it on a quorum, whatever liars tell. */
+bool list_watch_is_free(const struct list_watch *watch, const struct list_seen *seen);
 
 unsigned masters_in(unsigned bits);
 

@@ -19,13 +19,14 @@
 #define LOOK_S      0.05
 #define HEARD_BY_MS 6000 /* a command that changes the list looks every five seconds */
 
-enum phase { LOOKS, ENDS_NEXT, TAKES_BACK, LISTENS, TAKES_BACK_AGAIN };
+enum phase { LOOKS, ASKS_NEXT, ENDS_NEXT, TAKES_BACK, LISTENS };
 
 /* A list that masters tell in place of ours. */
 struct next {
     struct list_watch watch;
     struct text told;
-    bool ends; /* nobody says it, so that we do, in favour of ours */
+    bool is_in_use;
+    bool ends; /* nobody says it, so that we end it, in favour of ours */
 };
 
 struct undo {
@@ -33,9 +34,10 @@ struct undo {
     struct plan plan; /* the present list alone */
     ev_timer look;
     enum phase phase;
-    struct list_watch watch, own; /* the second one says that the list is not over */
+    struct list_watch own;
     struct next nexts[REDLOCK_MASTERS_MAX];
     unsigned count;
+    bool has_listened;
     int64_t said_at; /* boot_ms() */
 };
 
@@ -60,13 +62,13 @@ static void report(struct undo *undo, const struct list_seen *seen)
 {
     struct text out = {0};
     unsigned valid = masters_in(seen->told & ~seen->over);
-    text_format(&out, "the list is valid on %u of %u masters", valid, undo->watch.masters);
-    if (masters_in(seen->told) < undo->watch.masters)
+    text_format(&out, "the list is valid on %u of %u masters", valid, undo->own.masters);
+    if (masters_in(seen->told) < undo->own.masters)
         text_format(&out, "; the others do not tell");
     text_format(&out, "\n");
     for (unsigned i = 0; i < undo->count; i++)
         put_next(&out, &undo->nexts[i]);
-    int status = valid >= undo->watch.quorum ? EXIT_DONE : EXIT_UNAVAILABLE;
+    int status = valid >= undo->own.quorum ? EXIT_DONE : EXIT_UNAVAILABLE;
     bool done = session_put(&undo->session, &out);
     session_end(&undo->session, done ? status : EXIT_OUTPUT, 0);
 }
@@ -83,7 +85,7 @@ static void refuse(struct undo *undo, redlock_code code, struct text *why)
 
 static bool is_unsafe(struct undo *undo, const struct list_seen *seen)
 {
-    const struct list_used *list = list_watch_unsafe(&undo->watch, seen);
+    const struct list_used *list = list_watch_unsafe(&undo->own, seen);
     struct text why = {0};
     if (!list)
         return false;
@@ -93,15 +95,14 @@ static bool is_unsafe(struct undo *undo, const struct list_seen *seen)
     return true;
 }
 
-static bool are_too_few(struct undo *undo, const struct list_watch *watch,
-                        const struct list_seen *seen, const char *of)
+static bool are_too_few(struct undo *undo, const struct list_watch *watch, unsigned tell,
+                        unsigned enough)
 {
-    unsigned told = masters_in(seen->told);
     struct text why = {0};
-    if (told >= watch->quorum)
+    if (tell >= enough)
         return false;
-    text_format(&why, "%u of %u masters%s tell which lists are in use, and %u must", told,
-                watch->masters, of, watch->quorum);
+    text_format(&why, "%u of %u masters%s tell which lists are in use, and %u must", tell,
+                watch->masters, watch == &undo->own ? "" : " of the list in its place", enough);
     refuse(undo, REDLOCK_E_UNAVAILABLE, &why);
     return true;
 }
@@ -139,14 +140,12 @@ static bool is_next_over(struct undo *undo, const struct next *next, const struc
 
 /* ---- The lists in its place ------------------------------------------------------------- */
 
-static bool open_watch(struct undo *undo, struct list_watch *watch, bool says)
+static void open_watch(struct undo *undo, struct list_watch *watch, bool says)
 {
     redlock_free(watch->client);
     watch->client = NULL;
-    if (list_watch_open(watch, undo->session.loop, &undo->plan.options, says))
-        return true;
-    session_end(&undo->session, EXIT_INTERNAL, 0);
-    return false;
+    if (!list_watch_open(watch, undo->session.loop, &undo->plan.options, says))
+        session_end(&undo->session, EXIT_INTERNAL, 0);
 }
 
 static bool has_next(const struct undo *undo, struct client_text told)
@@ -172,99 +171,142 @@ static void add_next(struct undo *undo, const struct client_text *told)
     explicit_bzero(entries, strlen(entries));
     free(entries);
     plan_put_told(&next->watch.successor, &undo->plan, 0);
-    open_watch(undo, &next->watch, false);
+}
+
+static bool is_honest(const struct undo *undo, const struct list_seen *seen,
+                      const struct client_text *told)
+{
+    return list_watch_tellers(seen, told) > undo->own.spare;
 }
 
 /* Clients follow what a quorum tells, but files may have any list that an honest master tells. */
 static void add_all_told(struct undo *undo, const struct list_seen *seen)
 {
-    for (unsigned i = 0; i < undo->watch.masters && !undo->session.ending; i++) {
+    for (unsigned i = 0; i < undo->own.masters && !undo->session.ending; i++) {
         const struct client_text *told = &seen->used.successors[i];
-        if (seen->over >> i & 1 && list_watch_tellers(seen, told) > undo->watch.spare &&
-            !has_next(undo, *told))
+        if (seen->over >> i & 1 && is_honest(undo, seen, told) && !has_next(undo, *told))
             add_next(undo, told);
     }
 }
 
-/* False: it has not told yet, or our end is refused. */
-static bool is_next_ready(struct undo *undo, const struct next *next, struct list_seen *seen)
+/* False: it has not told yet, or is refused.  Once N - Q + 1 + f masters know our end, no other
+ * command has a quorum of them. */
+static bool is_next_ready(struct undo *undo, const struct next *next)
 {
-    list_watch_look(&next->watch, seen);
-    return !is_unsafe(undo, seen) && !is_next_over(undo, next, seen) && seen->is_settled &&
-           !are_too_few(undo, &next->watch, seen, " of the list in its place");
+    struct list_seen seen;
+    unsigned enough = list_watch_enough(&next->watch);
+    list_watch_look(&next->watch, &seen);
+    if (is_unsafe(undo, &seen) || is_next_over(undo, next, &seen))
+        return false;
+    if (next->ends && masters_in(seen.ours) >= enough)
+        return true;
+    unsigned free = seen.told & ~(seen.over & ~seen.ours);
+    return seen.is_settled && !are_too_few(undo, &next->watch, masters_in(free), enough) &&
+           !next->ends;
 }
 
 static bool are_nexts_ready(struct undo *undo)
 {
-    struct list_seen seen;
     bool are = true;
     for (unsigned i = 0; are && i < undo->count; i++)
-        are = is_next_ready(undo, &undo->nexts[i], &seen);
+        are = is_next_ready(undo, &undo->nexts[i]);
     return are;
 }
 
 /* ---- The phases ------------------------------------------------------------------------- */
 
-static void begin_ends(struct undo *undo, const struct list_seen *seen)
+static void look_anew(struct undo *undo)
 {
-    undo->phase = ENDS_NEXT;
-    list_watch_put_told(&undo->own.had, &undo->watch, seen);
+    undo->phase = LOOKS;
+    undo->own.revives = false;
+    open_watch(undo, &undo->own, false);
+}
+
+static void end_if_nobody_says(struct undo *undo, struct next *next)
+{
+    struct list_seen seen;
+    if (next->ends || next->is_in_use)
+        return;
+    list_watch_look(&next->watch, &seen);
+    next->is_in_use = masters_in(seen.saying) > next->watch.spare;
+    next->ends = !next->is_in_use;
+    if (next->ends)
+        open_watch(undo, &next->watch, true);
+}
+
+/* False: all of them have ended, or are in use. */
+static bool end_nexts(struct undo *undo)
+{
+    unsigned ended = 0, ends = 0;
     for (unsigned i = 0; i < undo->count; i++) {
-        struct next *next = &undo->nexts[i];
-        struct list_seen its;
-        list_watch_look(&next->watch, &its);
-        next->ends = !its.saying;
-        if (next->ends && !open_watch(undo, &next->watch, true))
-            return;
+        ended += undo->nexts[i].ends;
+        end_if_nobody_says(undo, &undo->nexts[i]);
+        ends += undo->nexts[i].ends;
     }
+    return ends > ended;
 }
 
-static void look_whether_it_may_be(struct undo *undo)
+/* A master counts our end of a next list as a change, too. */
+static void note_ends(struct undo *undo, const struct next *next)
 {
     struct list_seen seen;
-    list_watch_look(&undo->watch, &seen);
-    if (!seen.is_settled)
-        return;
-    if (!seen.over) {
-        report(undo, &seen);
-        return;
+    list_watch_look(&next->watch, &seen);
+    if (next->ends)
+        list_watch_note_shared(&undo->own, &next->watch, &seen);
+}
+
+/* Where a next list is over for a third one, ours stays over. */
+static unsigned masters_that_led_on(const struct undo *undo)
+{
+    unsigned led_on = 0;
+    for (unsigned i = 0; i < undo->count; i++) {
+        const struct list_watch *watch = &undo->nexts[i].watch;
+        struct list_seen seen;
+        list_watch_look(watch, &seen);
+        led_on |= list_watch_shared(&undo->own, watch, seen.over & ~seen.ours);
     }
-    if (is_unsafe(undo, &seen) || are_too_few(undo, &undo->watch, &seen, ""))
-        return;
-    add_all_told(undo, &seen);
-    if (!undo->session.ending && are_nexts_ready(undo))
-        begin_ends(undo, &seen);
+    return led_on;
 }
 
-/* True: it did not end, and the end of ours is not taken back. */
-static bool is_end_missed(struct undo *undo, const struct next *next, const struct list_seen *seen)
+static void take_back(struct undo *undo)
 {
-    struct text why = {0};
-    if (!next->ends || masters_in(seen->ours) >= next->watch.quorum)
-        return false;
-    begin_refusal(&why, &(struct client_text){next->told.bytes, next->told.length});
-    text_format(&why, ", is over on %u of %u masters, and %u must know: run this again",
-                masters_in(seen->ours), next->watch.masters, next->watch.quorum);
-    refuse(undo, REDLOCK_E_UNAVAILABLE, &why);
-    return true;
-}
-
-/* A command that ends one of them for a third list has no quorum from then on. */
-static bool have_nexts_ended(struct undo *undo)
-{
-    struct list_seen seen;
-    bool have = true;
-    for (unsigned i = 0; have && i < undo->count; i++)
-        have = is_next_ready(undo, &undo->nexts[i], &seen) &&
-               !is_end_missed(undo, &undo->nexts[i], &seen);
-    return have;
-}
-
-static void take_back(struct undo *undo, enum phase phase)
-{
-    undo->phase = phase;
+    undo->phase = TAKES_BACK;
     undo->said_at = boot_ms();
-    open_watch(undo, &undo->own, true);
+    for (unsigned i = 0; i < undo->count; i++)
+        note_ends(undo, &undo->nexts[i]);
+    if (!list_watch_revive(&undo->own, undo->session.loop, &undo->plan.options,
+                           ~masters_that_led_on(undo)))
+        session_end(&undo->session, EXIT_INTERNAL, 0);
+}
+
+/* They are asked when our list has told: an end that came in between shows here, or makes the
+ * number of its changes another one. */
+static void ask_nexts(struct undo *undo)
+{
+    undo->phase = ASKS_NEXT;
+    for (unsigned i = 0; i < undo->count && !undo->session.ending; i++)
+        open_watch(undo, &undo->nexts[i].watch, undo->nexts[i].ends);
+}
+
+static void look_at_nexts(struct undo *undo)
+{
+    if (!are_nexts_ready(undo))
+        return;
+    if (end_nexts(undo))
+        undo->phase = ENDS_NEXT;
+    else
+        take_back(undo);
+}
+
+/* For a moment nobody has a list.  One in use may have ended while another one did. */
+static void look_whether_ended(struct undo *undo)
+{
+    bool is_any_in_use = false;
+    if (!are_nexts_ready(undo))
+        return;
+    for (unsigned i = 0; i < undo->count; i++)
+        is_any_in_use |= undo->nexts[i].is_in_use;
+    (is_any_in_use ? look_anew : take_back)(undo);
 }
 
 static bool has_ended_any(const struct undo *undo)
@@ -275,44 +317,80 @@ static bool has_ended_any(const struct undo *undo)
     return any;
 }
 
-/* Liars may go on to say that it is over: a list is valid while fewer say so than refuse a client.
- */
-static bool is_valid_again(const struct undo *undo, const struct list_seen *own)
-{
-    bool is_late = boot_ms() >= undo->own.until;
-    unsigned most = is_late ? undo->own.masters - undo->own.quorum : 0;
-    return own->is_settled && masters_in(own->over) <= most;
-}
-
 /* A command that says the end again hears meanwhile that its next list is over, and gives up. */
-static void look_whether_it_is(struct undo *undo)
+static void finish(struct undo *undo, const struct list_seen *seen)
 {
-    struct list_seen own;
-    list_watch_look(&undo->own, &own);
-    if (!are_nexts_ready(undo) || !is_valid_again(undo, &own))
-        return;
-    if (undo->phase == TAKES_BACK && has_ended_any(undo))
+    if (undo->said_at && has_ended_any(undo) && !undo->has_listened)
         undo->phase = LISTENS;
     else
-        report(undo, &own);
+        report(undo, seen);
+}
+
+/* Clients were led elsewhere after it had been taken back: that is another matter. */
+static bool is_over_anew(struct undo *undo, const struct list_seen *seen)
+{
+    const struct client_text *told = list_watch_other(seen);
+    struct text why = {0};
+    if (!undo->has_listened || !is_honest(undo, seen, told) || has_next(undo, *told))
+        return false;
+    text_format(&why, "it was taken back, and is over again, by another command, in favour of ");
+    text_shown(&why, told->bytes, told->length);
+    refuse(undo, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
+static void look_whether_over(struct undo *undo)
+{
+    struct list_seen seen;
+    list_watch_look(&undo->own, &seen);
+    if (!seen.is_settled)
+        return;
+    if (!seen.over) {
+        finish(undo, &seen);
+        return;
+    }
+    if (is_unsafe(undo, &seen) || is_over_anew(undo, &seen) ||
+        are_too_few(undo, &undo->own, masters_in(seen.told), undo->own.quorum))
+        return;
+    list_watch_note(&undo->own, &seen);
+    add_all_told(undo, &seen);
+    if (!undo->session.ending)
+        ask_nexts(undo);
+}
+
+/* An end that changed since the look is not taken back.  Liars may go on to say that it is over: a
+ * list is valid while fewer say so than refuse a client. */
+static void look_whether_valid(struct undo *undo)
+{
+    struct list_seen seen;
+    list_watch_look(&undo->own, &seen);
+    bool is_late = boot_ms() >= undo->own.until;
+    unsigned most = is_late ? undo->own.masters - undo->own.quorum : 0;
+    if (seen.is_settled && masters_in(seen.over) <= most)
+        finish(undo, &seen);
+    else if (is_late)
+        look_anew(undo);
 }
 
 static void look(struct undo *undo)
 {
     switch (undo->phase) {
     case LOOKS:
-        look_whether_it_may_be(undo);
+        look_whether_over(undo);
+        break;
+    case ASKS_NEXT:
+        look_at_nexts(undo);
         break;
     case ENDS_NEXT:
-        if (have_nexts_ended(undo))
-            take_back(undo, TAKES_BACK);
+        look_whether_ended(undo);
+        break;
+    case TAKES_BACK:
+        look_whether_valid(undo);
         break;
     case LISTENS:
-        if (boot_ms() >= undo->said_at + HEARD_BY_MS)
-            take_back(undo, TAKES_BACK_AGAIN);
-        break;
-    default:
-        look_whether_it_is(undo);
+        undo->has_listened = boot_ms() >= undo->said_at + HEARD_BY_MS;
+        if (undo->has_listened)
+            look_anew(undo);
         break;
     }
 }
@@ -336,8 +414,8 @@ static void on_begin(void *data)
         session_end(&undo->session, EXIT_USAGE, 0);
         return;
     }
-    list_watch_take(&undo->watch, undo->session.client, undo->session.options);
     plan_put_entries(&undo->own.entries, &undo->plan, 0);
+    look_anew(undo);
     ev_timer_init(&undo->look, on_look, 0, LOOK_S);
     undo->look.data = undo;
     ev_timer_start(undo->session.loop, &undo->look);

@@ -63,6 +63,7 @@ void redlock_lists_used(const redlock *client, struct lists_used *used)
         used->asked |= (unsigned)master.was_asked << i;
         used->tell |= (unsigned)master.remembers << i;
         used->over |= (unsigned)master.ended_ours << i;
+        used->changes[i] = master.changes;
         used->successors[i] = text_of(master.successor);
     }
 }
@@ -72,9 +73,9 @@ void redlock_list_end(redlock *client, const char *successor)
     engine_end_list(client->engine, successor);
 }
 
-void redlock_list_revive(redlock *client, const char *led_to)
+void redlock_list_revive(redlock *client, const int64_t *changes)
 {
-    engine_revive_list(client->engine, led_to);
+    engine_revive_list(client->engine, changes);
 }
 
 char *redlock_list_read(const char *path, char *why, size_t why_size)

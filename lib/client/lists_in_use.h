@@ -32,9 +32,10 @@ struct list_used {
 struct lists_used {
     const char *fleet; /* NULL: none, and no master is asked */
     unsigned count;
-    unsigned asked; /* bits: the masters that have answered */
-    unsigned tell;  /* bits: those of them that remember lists */
-    unsigned over;  /* bits: those to which the list of this client is over */
+    unsigned asked;                       /* bits: the masters that have answered */
+    unsigned tell;                        /* bits: those of them that remember lists */
+    unsigned over;                        /* bits: those to which the list of this client is over */
+    int64_t changes[REDLOCK_MASTERS_MAX]; /* of ends, as each tells: see redlock_list_revive() */
     struct client_text successors[REDLOCK_MASTERS_MAX]; /* the list in place of it, as each tells */
     struct list_used lists[LISTS_MOST];
 };
@@ -43,11 +44,11 @@ struct lists_used {
 REDLOCK_API void redlock_lists_used(const redlock *client, struct lists_used *used);
 
 /* A client that only looks says to its masters, at each look, that its list is over.  No client may
- * count on it then, and masters tell them `successor`, or the list that was named first.  The other
- * call takes that back, but for masters whose ends lead from it to a list that `led_to` lacks:
- * those that clients have now, one in a line.  The text must outlive the client. */
+ * count on it then, and masters tell them `successor`, or the list that was named first.  The text
+ * must outlive the client.  The other call takes that back, where no end has changed since the
+ * master told these `changes`: a tool that slept has seen something else. */
 REDLOCK_API void redlock_list_end(redlock *client, const char *successor);
-REDLOCK_API void redlock_list_revive(redlock *client, const char *led_to);
+REDLOCK_API void redlock_list_revive(redlock *client, const int64_t *changes);
 
 /* The entries of a file with a list, without its comments; NULL with a sentence in `why`.  They may
  * have passwords: the other call wipes them. */

@@ -530,6 +530,7 @@ struct master_view engine_master(const struct engine *e, unsigned index)
                                 .was_asked = master->word.sent_at != 0,
                                 .remembers = master->word.time && agreement_has_word(e, index),
                                 .ended_ours = master->over,
+                                .changes = master->word.changes,
                                 .successor = {master->word.bytes, master->word.successor},
                                 .trouble = master->trouble,
                                 .facts = &master->facts};
@@ -643,10 +644,11 @@ void engine_end_list(struct engine *e, const char *successor)
     e->config.successor = successor;
 }
 
-void engine_revive_list(struct engine *e, const char *led_to)
+void engine_revive_list(struct engine *e, const int64_t *changes)
 {
     ASSERT(e->config.looks_only);
-    e->config.led_to = led_to;
+    e->config.revives = true;
+    memcpy(e->config.changes, changes, e->config.masters * sizeof *changes);
 }
 
 void engine_start(struct engine *e, usec now)

@@ -27,10 +27,11 @@ void engine_start(struct engine *engine, usec now);
 /* Frees the core's memory and emits nothing.  The shell frees the leases, each after its
  * lease_drop(). */
 void engine_free(struct engine *engine);
-/* An engine that only looks says at each look that its list is over, and `successor` follows.  The
- * other call takes that back (`agree_request`).  The texts must outlive the engine. */
+/* An engine that only looks says at each look that its list is over, and `successor` follows: that
+ * text must outlive it.  Or it says that the list is not over, to masters that kept and took back
+ * no end since they told these `changes`. */
 void engine_end_list(struct engine *engine, const char *successor);
-void engine_revive_list(struct engine *engine, const char *led_to);
+void engine_revive_list(struct engine *engine, const int64_t *changes);
 /* Any lease that was made and not dropped; NULL if there is none. */
 struct lease *engine_any_lease(const struct engine *engine);
 /* Visits each lease of a user, those of a list in the order in which they came into it.  A visit
@@ -71,6 +72,7 @@ struct master_view {
     bool was_asked;            /* it has answered which lists are in use, on this connection */
     bool remembers;            /* it has told that, and not long ago */
     bool ended_ours;           /* it has told that our list is over */
+    int64_t changes;           /* of ends, as it has told: others than before if there was one */
     struct slice successor;    /* the list in place of it, if it is over */
     const char *trouble;       /* why it is not UP; "": not known */
     const struct hello *facts; /* what it said of itself; texts are "" until it is met */

@@ -42,8 +42,9 @@ static char *put_agree(char *to, const struct request *request)
 {
     const struct agree_request *agree = request->agree;
     const struct engine_config *config = agree->config;
-    bool names = agree->lists;
-    to = put_script(to, &scripts[SCRIPT_AGREE], request->whole, 1, 8 + 2 * config->masters + names);
+    bool ends = agree->says == SAYS_OVER, revives = agree->says == SAYS_NOT_OVER;
+    to = put_script(to, &scripts[SCRIPT_AGREE], request->whole, 1,
+                    8 + 2 * config->masters + (ends || revives));
     to = put_header(to, '$', sizeof LISTS_KEY - 1 + strlen(config->fleet));
     to = PUT(put_bytes(PUT(to, LISTS_KEY), config->fleet, strlen(config->fleet)), "\r\n");
     to = put_integer(to, agree->says);
@@ -58,7 +59,7 @@ static char *put_agree(char *to, const struct request *request)
         to = put_string(to, config->addresses[i]);
         to = put_string(to, agree->run_ids[i]);
     }
-    return names ? put_string(to, agree->lists) : to;
+    return ends ? put_string(to, agree->successor) : revives ? put_integer(to, agree->changes) : to;
 }
 
 static char *put_auth(char *to, const struct credentials *login)
@@ -149,8 +150,8 @@ static size_t agree_room(const struct agree_request *agree)
 {
     const struct engine_config *config = agree->config;
     size_t room = strlen(config->fleet);
-    if (agree->lists)
-        room += strlen(agree->lists) + FRAME_MAX;
+    if (agree->says == SAYS_OVER)
+        room += strlen(agree->successor) + FRAME_MAX;
     for (unsigned i = 0; i < config->masters; i++)
         room += strlen(config->addresses[i]) + RUN_ID_MAX + 3 * FRAME_MAX;
     return room;

@@ -169,8 +169,10 @@ static bool tell(struct world *w, unsigned master, struct model_agree *agree)
 {
     struct model_call call = {.kind = REQUEST_AGREE, .whole = true, .agree = agree};
     struct model_answer answer;
-    if (agree->says == SAYS_NOT_OVER)
+    if (agree->says == SAYS_NOT_OVER) {
         note_end(w, master);
+        agree->changes = w->servers[master].model.data.changes;
+    }
     if (chance(w, 100) || (agree->says == SAYS_OVER && is_full(w, master)) ||
         !net_execute(w, master, &call, &answer))
         return false;

@@ -919,13 +919,16 @@ static bool compare_lists(struct test *t)
     struct request request;
     struct hello hello;
     struct reply real;
+    if (chance_permille(&t->listing, 700))
+        agree.changes = t->model.data.changes;
     agree_spell(&agree, &request);
     write_requests(t, &request, 1, false);
     read_time(t);
     read_answer(t, &request, &hello, &real);
     read_time(t);
     struct slice text = real.lists, over;
-    usec wall = told_time(&text, &over);
+    int64_t changes;
+    usec wall = told_time(&text, &changes, &over);
     struct model_call call = {.kind = REQUEST_AGREE, .whole = true, .agree = &agree};
     struct model_answer answer;
     model_execute(&t->model, wall, &call, &answer);

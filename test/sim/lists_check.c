@@ -61,9 +61,9 @@ void agree_spell(const struct model_agree *agree, struct request *request)
                                     .fleet = "fleet"};
     spell(config.channel, "client-%u", agree->client);
     spell(successor, "address-%u", agree->successor);
-    bool names = agree->says == SAYS_OVER || agree->says == SAYS_NOT_OVER;
     says = (struct agree_request){.says = agree->says,
-                                  .lists = names ? successor : NULL,
+                                  .successor = successor,
+                                  .changes = agree->changes,
                                   .kept = agree->kept,
                                   .quorum = agree->kind.quorum,
                                   .config = &config,
@@ -124,8 +124,9 @@ bool agree_same_answer(const struct model_agree *model, struct slice text)
     struct told_list real;
     struct slice over;
     unsigned count = 0;
-    (void)told_time(&text, &over);
-    if (!is_end(model->successor, over))
+    int64_t changes;
+    (void)told_time(&text, &changes, &over);
+    if (!is_end(model->successor, over) || changes != model->changes)
         return false;
     while (told_list_next(&text, &real)) {
         unsigned i = 0;

@@ -1197,15 +1197,16 @@ CASE_HERE(who_looks_may_end_a_list)
     assert_false(engine_master(&fake.engine, 1).ended_ours);
     engine_end_list(&fake.engine, "b:1");
     assert_int_equal(agreement_say(&fake.engine, 0)->says, SAYS_OVER);
-    assert_string_equal(fake.engine.agree.lists, "b:1");
+    assert_string_equal(fake.engine.agree.successor, "b:1");
 }
 
 CASE_HERE(who_looks_may_take_an_end_back)
 {
+    static const int64_t changes[MASTERS_MAX] = {7, 8};
     begin_looking();
-    engine_revive_list(&fake.engine, "c:1\nd:1");
-    assert_int_equal(agreement_say(&fake.engine, 0)->says, SAYS_NOT_OVER);
-    assert_string_equal(fake.engine.agree.lists, "c:1\nd:1");
+    engine_revive_list(&fake.engine, changes);
+    assert_int_equal(agreement_say(&fake.engine, 1)->says, SAYS_NOT_OVER);
+    assert_int_equal(fake.engine.agree.changes, 8);
 }
 
 /* Its process may have stood still.  The lists of that word are gone, which must not look as if no

@@ -534,13 +534,12 @@ TEST(the_longest_list_fits_its_room)
     write_one(&(struct request){.tag = {.kind = REQUEST_AGREE}, .agree = &agree});
     assert_true(written.length > (MASTERS_MAX + 1) * (sizeof address - 1));
     agree.says = SAYS_OVER;
-    agree.lists = address;
+    agree.successor = address;
     write_one(&(struct request){.tag = {.kind = REQUEST_AGREE}, .agree = &agree});
     assert_true(written.length > (MASTERS_MAX + 2) * (sizeof address - 1));
     for (unsigned i = 0; i < MASTERS_MAX; i++)
         config.addresses[i] = "";
     agree.says = SAYS_NOTHING;
-    agree.lists = NULL;
     write_one(&(struct request){.tag = {.kind = REQUEST_AGREE}, .agree = &agree});
 }
 

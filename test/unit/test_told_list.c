@@ -106,7 +106,8 @@ CASE(the_time_comes_first)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct block block = block_of(rows[i].text, strlen(rows[i].text));
         struct slice over;
-        assert_int_equal(told_time(&block.left, &over), rows[i].time);
+        int64_t changes;
+        assert_int_equal(told_time(&block.left, &changes, &over), rows[i].time);
         assert_null(over.bytes);
         assert_true(is(block.left, rows[i].left));
         free(block.bytes);
@@ -122,15 +123,32 @@ CASE(a_list_that_is_over_has_another_in_its_place)
                 {"12 over a b\n", "a b"},
                 {"12 over\n", ""},
                 {"12 over ", ""},
+                {"12 changed 7 over a:1\n", "a:1"},
                 {"x over a:1\n", "a:1"},
                 {"12 over a\x1b[2J\n", ""}}; /* nothing that a terminal would obey */
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct block block = block_of(rows[i].text, strlen(rows[i].text));
         struct slice over;
-        told_time(&block.left, &over);
+        int64_t changes;
+        told_time(&block.left, &changes, &over);
         assert_non_null(over.bytes);
         assert_true(is(over, rows[i].over));
         free(block.bytes);
+    }
+}
+
+CASE(changes_of_ends_have_a_number)
+{
+    static const struct {
+        const char *text;
+        int64_t changes;
+    } rows[] = {{"12\n", 0},         {"12 changed 7\n", 7}, {"12 changed 7 over a:1\n", 7},
+                {"12 changed\n", 0}, {"12 changed x\n", 0}, {"12 over changed 7\n", 0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct slice text = slice_of(rows[i].text), over;
+        int64_t changes;
+        assert_int_equal(told_time(&text, &changes, &over), 12);
+        assert_int_equal(changes, rows[i].changes);
     }
 }
 
@@ -142,7 +160,8 @@ CASE(an_endless_list_is_not_shown)
         size_t length = 7 + SUCCESSOR_MAX + longer;
         memset(bytes + 7, 'a', SUCCESSOR_MAX + longer);
         struct slice text = {bytes, length}, over;
-        assert_int_equal(told_time(&text, &over), 1);
+        int64_t changes;
+        assert_int_equal(told_time(&text, &changes, &over), 1);
         assert_non_null(over.bytes);
         assert_int_equal(over.length, longer ? 0 : SUCCESSOR_MAX);
     }
@@ -153,7 +172,8 @@ CASE(no_bytes_are_no_list)
 {
     struct told_list list;
     struct slice nothing = {NULL, 0}, over;
-    assert_int_equal(told_time(&nothing, &over), 0);
+    int64_t changes;
+    assert_int_equal(told_time(&nothing, &changes, &over), 0);
     assert_null(over.bytes);
     assert_false(told_list_next(&nothing, &list));
 }
@@ -313,7 +333,8 @@ static void read_any(const char *text, size_t length)
     struct block block = block_of(text, length);
     struct told_list list;
     struct slice over;
-    told_time(&block.left, &over);
+    int64_t changes;
+    told_time(&block.left, &changes, &over);
     if (over.length)
         must_be_within(over, &block, length);
     while (told_list_next(&block.left, &list)) {

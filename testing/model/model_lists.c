@@ -137,33 +137,25 @@ void model_end_list(struct model_master *master, const struct model_kind *kind, 
     memcpy(end->addresses, kind->addresses, kind->masters);
 }
 
-/* Ends lead from this one back to its list, or to the one that clients have.  A list that takes the
- * place of another one has one master here. */
-static bool may_be_taken_back(struct model_master *master, const struct model_kind *kind,
-                              const struct model_end *end, unsigned had)
+static void note_change(struct model_master *master, usec wall)
 {
-    for (unsigned i = 0; i < MODEL_ENDS; i++) {
-        struct model_kind successor = {.masters = 1, .addresses = {(uint8_t)end->successor}};
-        if (kind->masters == 1 && kind->addresses[0] == end->successor)
-            return true;
-        const struct model_end *next = find_end(master, &successor);
-        if (!next)
-            return end->successor == had;
-        end = next;
-    }
-    return false;
+    usec last = master->data.changes;
+    master->data.changes = wall > last ? wall : last + 1;
 }
 
 /* True: it is over from now on. */
-static bool hear_of_end(struct model_master *master, const struct model_agree *agree)
+static bool hear_of_end(struct model_master *master, usec wall, const struct model_agree *agree)
 {
     struct model_end *end = find_end(master, &agree->kind);
     bool ends = agree->says == SAYS_OVER && !end;
+    bool is_taken_back =
+        agree->says == SAYS_NOT_OVER && end && agree->changes == master->data.changes;
     if (ends)
         model_end_list(master, &agree->kind, agree->successor);
-    else if (agree->says == SAYS_NOT_OVER && end &&
-             may_be_taken_back(master, &agree->kind, end, agree->successor))
+    else if (is_taken_back)
         end->masters = 0;
+    if (ends || is_taken_back)
+        note_change(master, wall);
     return ends;
 }
 
@@ -199,7 +191,7 @@ static void sweep_all(struct model_master *master, usec wall)
 
 void model_agree(struct model_master *master, usec wall, struct model_agree *agree)
 {
-    bool stands_in = hear_of_end(master, agree) && master->refused_writes;
+    bool stands_in = hear_of_end(master, wall, agree) && master->refused_writes;
     const struct model_end *end = find_end(master, &agree->kind);
     if (agree->says == SAYS_NO_MORE)
         take_back(master, agree);
@@ -211,6 +203,8 @@ void model_agree(struct model_master *master, usec wall, struct model_agree *agr
     const struct model_list *own = find(master, &agree->kind);
     own = own && clients(own, wall) ? own : NULL;
     agree->successor = end ? end->successor : 0;
+    agree->changes =
+        agree->says == SAYS_OURS || agree->says == SAYS_NO_MORE ? 0 : master->data.changes;
     agree->told_count = 0;
     for (unsigned i = 0; i < MODEL_LISTS; i++)
         if (master->data.lists[i].place && clients(&master->data.lists[i], wall))

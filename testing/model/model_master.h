@@ -187,7 +187,8 @@ struct model_end {
 /* AGREE: what is said, and the answer. */
 struct model_agree {
     enum list_saying says;
-    unsigned successor; /* said with OVER and NOT_OVER; told: 0: the asker's list is not over */
+    unsigned successor; /* said with OVER; told: 0: the asker's list is not over */
+    usec changes;       /* of ends: said with NOT_OVER; told to one that looks */
     uint32_t client;
     usec kept, told_time;
     struct model_kind kind;
@@ -224,6 +225,7 @@ struct model_data {
     struct model_latch latches[MODEL_OF_SLOTS];
     struct model_list lists[MODEL_LISTS];
     struct model_end ends[MODEL_ENDS];
+    usec changes;   /* a number that each change of an end makes a greater one */
     int64_t places; /* that lists were given */
     bool is_full;   /* there was no room for one: the model is too small */
     uint32_t arrivals;

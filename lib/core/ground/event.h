@@ -76,7 +76,8 @@ struct engine_config {
     int64_t skew_ms;
     bool looks_only;       /* no lease is ever asked for: the masters need not know max_ttl_ms */
     const char *successor; /* of one that looks: our list is over, and this one follows */
-    const char *led_to;    /* or it is not: see agree_request */
+    bool revives;          /* or it is not, for masters where no end has changed since: */
+    int64_t changes[MASTERS_MAX];
     bool trust_restarts;
     usec connect_timeout;
     usec request_timeout; /* 0: it follows from the round trip */
@@ -137,7 +138,8 @@ struct agree_request {
     const struct engine_config *config; /* the rest */
     usec told_time; /* the master's wall clock in its last answer to this; 0: none */
     const char *run_ids[MASTERS_MAX]; /* "": no answer to what was asked since then */
-    const char *lists; /* OVER: the one in place; NOT_OVER: those that clients have, in lines */
+    const char *successor;            /* OVER: the list in place of it */
+    int64_t changes;                  /* NOT_OVER: of ends there, as the master told them last */
 };
 
 /* GRANT; UPGRADE, of no slot. */

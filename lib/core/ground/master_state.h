@@ -21,10 +21,11 @@ struct subscription {
 
 /* The last answer of a master, on the present connection, about the lists of masters in use. */
 struct word {
-    usec sent_at;  /* its question; 0: none */
-    usec heard_at; /* without a question there was no memory for it */
-    usec time;     /* then, by the master's wall clock */
-    char *bytes;   /* what it told of other lists, behind the one in place of ours; NULL: nothing */
+    usec sent_at;    /* its question; 0: none */
+    usec heard_at;   /* without a question there was no memory for it */
+    usec time;       /* then, by the master's wall clock */
+    int64_t changes; /* of ends, as it told; 0: none */
+    char *bytes; /* what it told of other lists, behind the one in place of ours; NULL: nothing */
     uint32_t length;
     uint32_t successor; /* bytes in front, which name the list in place of ours */
 };

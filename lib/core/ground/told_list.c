@@ -79,22 +79,32 @@ static bool take_process(struct slice *text, struct told_process *process)
     return line.length && is_shown(line) && process->run_id.length <= RUN_ID_MAX;
 }
 
+static bool take_word(struct slice *line, const char *word)
+{
+    struct slice rest = *line, its;
+    take_until(&rest, ' ', &its);
+    bool is = slices_are_same(its, slice_of(word));
+    if (is)
+        *line = rest;
+    return is;
+}
+
 /* A text that cannot be shown is left out; the list is over all the same. */
 static struct slice take_successor(struct slice *line)
 {
-    struct slice word;
-    take_until(line, ' ', &word);
-    if (!slices_are_same(word, slice_of("over")))
+    if (!take_word(line, "over"))
         return (struct slice){0};
     return line->length <= SUCCESSOR_MAX && is_shown(*line) ? *line : slice_of("");
 }
 
-usec told_time(struct slice *text, struct slice *over)
+usec told_time(struct slice *text, int64_t *changes, struct slice *over)
 {
     struct slice line;
     int64_t time;
     take_until(text, '\n', &line);
     bool is_time = take_number(&line, 0, NUMBER_MOST, &time);
+    if (!take_word(&line, "changed") || !take_number(&line, 0, NUMBER_MOST, changes))
+        *changes = 0;
     *over = take_successor(&line);
     return is_time ? time : 0;
 }

@@ -32,8 +32,9 @@ struct list_in_use {
 };
 
 /* Takes the line off the front that stands there once.  Returns the master's wall clock; 0: there
- * is none.  `over`: the list in place of the asker's, which is over; no bytes: it is not. */
-usec told_time(struct slice *text, struct slice *over);
+ * is none.  `changes`: of ends, to one that only looks; 0: it knows none.  `over`: the list in
+ * place of the asker's, which is over; no bytes: it is not. */
+usec told_time(struct slice *text, int64_t *changes, struct slice *over);
 
 /* Takes the next list off the front.  False at the end, and of a text that no honest master tells:
  * then no more is believed of it. */

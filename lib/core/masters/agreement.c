@@ -49,17 +49,17 @@ const struct agree_request *agreement_say(struct engine *e, unsigned index)
 {
     struct agree_request *agree = &e->agree;
     const struct word *word = &e->masters[index].word;
-    const char *over = e->config.successor, *not_over = e->config.led_to;
     usec longest = MS(e->config.max_ttl_ms);
     usec kept =
         WORD_LASTS + longest + quorum_drift(longest, e->config.drift_ppm) + MS(e->config.skew_ms);
     *agree = (struct agree_request){
-        .says = over                   ? SAYS_OVER
-                : not_over             ? SAYS_NOT_OVER
+        .says = e->config.successor    ? SAYS_OVER
+                : e->config.revives    ? SAYS_NOT_OVER
                 : agreement_is_over(e) ? SAYS_NO_MORE
                 : agreement_may_say(e) ? SAYS_OURS
                                        : SAYS_NOTHING,
-        .lists = over ? over : not_over,
+        .successor = e->config.successor,
+        .changes = e->config.changes[index],
         .kept = kept + quorum_drift(kept, DRIFT_PPM) + KEPT_MORE,
         .quorum = e->quorum,
         .config = &e->config,
@@ -164,7 +164,7 @@ void agreement_hear(struct engine *e, unsigned index, usec sent_at, struct slice
     struct slice successor;
     drop_text(e, master);
     *word = (struct word){.sent_at = sent_at, .heard_at = e->now};
-    word->time = told_time(&lists, &successor);
+    word->time = told_time(&lists, &word->changes, &successor);
     master->over = successor.bytes;
     bool counts = !master->over || e->config.looks_only;
     lists.length = counts ? worth_keeping(e, lists) : 0;

@@ -6,6 +6,7 @@
 --       processes are {address: {run_id, since, until}}: the process lived at both moments
 --   KEYS[1] .. ':' .. SHA-1  sorted set: the clients that say it, by when each said it last
 --   KEYS[1] .. ':over:' .. SHA-1 of the addresses   the list in place of it; it has no ttl
+--   KEYS[1] .. ':changes'   a number that is another one after each change of an end; it has no ttl
 --
 -- A list is in use until nobody has said it for as long as it is kept.  Its place does not follow TIME: a
 -- clock that is set back changes no order.  Times are microseconds of TIME; they are written with %.0f, for
@@ -20,12 +21,12 @@
 --   9 ...   of each master its address and run_id.  A run_id stands here only if that process answered a
 --           question asked since then.  An age would be wrong: a request may lie for minutes.
 --
---   the last one, if 1 is 2: the list in place of it; if 1 is 3: the lists that clients have, in lines
+--   the last one, if 1 is 2: the list in place of it; if 1 is 3: the number of changes in its last answer
 --
 -- A client that says a list which is over is not listed.  Those listed stay: leases may rest on it.
 --
--- Returns lines.  The first is TIME, with ' over ' and the list in its place if the asker's is over.  Each
--- list in use has
+-- Returns lines.  The first is TIME; ' changed ' and the number, if the asker only looks; ' over ' and the
+-- list in place of the asker's, if that is over.  Each list in use has
 --   = the asker's, < before it or it is not said, > behind it; us since first and last said; clients.
 --     Then quorum; spare votes; max ttl ms; masters; label.
 --   A line for each master: us since its process lived for the first and the last time, its run_id, its
@@ -68,38 +69,15 @@ local function has_refused_writes()
 end
 
 -- Clients of other numbers count on the same masters.  It is kept, in the append-only file as well.
-local function end_of(nodes)
-    table.sort(nodes)
-    return KEYS[1] .. ':over:' .. redis.sha1hex(table.concat(nodes, '\n'))
-end
-local end_of_own = end_of(addresses)
+local end_of_own = KEYS[1] .. ':over:' .. redis.sha1hex(table.concat(addresses, '\n'))
 
--- The key of its end.  Masters tell a list as "address,rediss://address".
-local function end_of_told(list)
-    local nodes = {}
-    for node in string.gmatch(list, '[^,]+') do
-        nodes[#nodes + 1] = string.match(node, '^rediss://(.*)') or node
-    end
-    return end_of(nodes)
-end
-
--- The ends that are kept here lead from our list to one that clients have, or back to ours.  Clients may have
--- gone on since to another list, which need not meet ours.
-local function may_be_taken_back(had)
-    local are_had, at = {}, end_of_own
-    for list in string.gmatch(had, '[^\n]+') do
-        are_had[end_of_told(list)] = true
-    end
-    for _ = 1, 16 do
-        local successor = redis.call('get', at)
-        if not successor then
-            return are_had[at]
-        end
-        at = end_of_told(successor)
-        if at == end_of_own then
-            return true
-        end
-    end
+-- A tool takes an end back by what it saw here.  If an end has changed since, clients may have gone on to
+-- another list, and the tool must look again.  Nobody else need know.  The number never falls.
+local changes_of_ends = KEYS[1] .. ':changes'
+local changes = (says == '0' or says == '2' or says == '3') and redis.call('get', changes_of_ends)
+local function note_change()
+    changes = text_of(math.max(now, tonumber(changes or 0) + 1))
+    redis.call('set', changes_of_ends, changes)
 end
 
 -- The first list in place of it stays: two commands must not lead clients to two lists.  A master that has
@@ -107,10 +85,11 @@ end
 local stands_in = false
 if says == '2' or says == '3' then
     pcall(redis.set_repl, redis.REPL_ALL)
-    if says == '2' then
-        stands_in = redis.call('set', end_of_own, ARGV[#ARGV], 'NX') and has_refused_writes()
-    elseif may_be_taken_back(ARGV[#ARGV]) then
-        redis.call('del', end_of_own)
+    if says == '2' and redis.call('set', end_of_own, ARGV[#ARGV], 'NX') then
+        stands_in = has_refused_writes()
+        note_change()
+    elseif says == '3' and ARGV[#ARGV] == (changes or '0') and redis.call('del', end_of_own) == 1 then
+        note_change()
     end
     pcall(redis.set_repl, redis.REPL_NONE)
     says = '0'
@@ -181,7 +160,8 @@ end
 local function place_of(id)
     return id == own and '=' or lists[own] and lists[own][1] < lists[id][1] and '>' or '<'
 end
-local lines = {text_of(now) .. (over and ' over ' .. over or '')}
+local told = (changes and ' changed ' .. changes or '') .. (over and ' over ' .. over or '')
+local lines = {text_of(now) .. told}
 for id, list in pairs(lists) do
     local numbers, names = string.match(list[6], '^(%S+ %S+ %S+ %S+) (.*)$')
     lines[#lines + 1] = table.concat({place_of(id), text_of(now - list[2]), text_of(now - list[3]),
