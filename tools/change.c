@@ -405,13 +405,12 @@ static bool is_unsafe(struct change *change, const struct list_seen *seen)
     return true;
 }
 
-/* It was in use before, and ended by another change.  Nobody can take a lease under it yet.  Where
- * the present list is over for a third one, the next one stays over. */
+/* It was in use before, and ended by another change.  Nobody can take a lease under it yet. */
 static void revive(struct change *change, const struct list_seen *now)
 {
-    unsigned led_on = list_watch_shared(&change->next, &change->now, now->over & ~now->ours);
+    unsigned masters = list_watch_behind(&change->next, &change->now, now);
     change->phase = REVIVES;
-    if (!list_watch_revive(&change->next, change->session.loop, &change->plan.options, ~led_on))
+    if (!list_watch_revive(&change->next, change->session.loop, &change->plan.options, masters))
         session_end(&change->session, EXIT_INTERNAL, 0);
 }
 

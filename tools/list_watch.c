@@ -92,9 +92,25 @@ void list_watch_note_shared(struct list_watch *watch, const struct list_watch *o
                 watch->changes[i] = seen->used.changes[j];
 }
 
+static unsigned all_of(const struct list_watch *watch)
+{
+    return (1U << watch->masters) - 1;
+}
+
+unsigned list_watch_behind(const struct list_watch *watch, const struct list_watch *other,
+                           const struct list_seen *others)
+{
+    unsigned free = others->told & ~(others->over & ~others->ours);
+    unsigned shared = list_watch_shared(watch, other, all_of(other));
+    unsigned alone = others->told == all_of(other) ? all_of(watch) & ~shared : 0;
+    return alone | (list_watch_shared(watch, other, free) &
+                    ~list_watch_shared(watch, other, all_of(other) & ~free));
+}
+
 void list_watch_note(struct list_watch *watch, const struct list_seen *seen)
 {
-    memcpy(watch->changes, seen->used.changes, sizeof watch->changes);
+    for (unsigned i = 0; i < watch->masters; i++)
+        watch->changes[i] = seen->told >> i & 1 ? seen->used.changes[i] : NEVER_TOLD;
 }
 
 bool list_watch_revive(struct list_watch *watch, struct ev_loop *loop,

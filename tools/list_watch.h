@@ -69,6 +69,11 @@ const struct list_used *list_watch_unsafe(const struct list_watch *watch,
 unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
                            unsigned bits);
 
+/* Its masters at which a tool may take back an end of it, as the other list is not over there for a
+ * third one.  One that did not tell, or may be an unknown one of the other list, is left out. */
+unsigned list_watch_behind(const struct list_watch *watch, const struct list_watch *other,
+                           const struct list_seen *others);
+
 /* The number of masters of which each quorum has an honest one. */
 unsigned list_watch_enough(const struct list_watch *watch);
 

@@ -17,6 +17,7 @@
 #include "session.h"
 
 #define LOOK_S      0.05
+#define TIMES_MOST  4
 #define HEARD_BY_MS 6000 /* a command that changes the list looks every five seconds */
 
 enum phase { LOOKS, ASKS_NEXT, ENDS_NEXT, TAKES_BACK, LISTENS };
@@ -37,6 +38,7 @@ struct undo {
     struct list_watch own;
     struct next nexts[REDLOCK_MASTERS_MAX];
     unsigned count;
+    unsigned times; /* that it took the end back */
     bool has_listened;
     int64_t said_at; /* boot_ms() */
 };
@@ -255,17 +257,21 @@ static void note_ends(struct undo *undo, const struct next *next)
         list_watch_note_shared(&undo->own, &next->watch, &seen);
 }
 
-/* Where a next list is over for a third one, ours stays over. */
-static unsigned masters_that_led_on(const struct undo *undo)
+/* Ours stays over where a next list may be over for a third one, or was not asked: perhaps a liar
+ * tells it. */
+static unsigned masters_to_ask(const struct undo *undo)
 {
-    unsigned led_on = 0;
+    struct list_seen own;
+    unsigned masters = 0;
+    list_watch_look(&undo->own, &own);
+    for (unsigned i = 0; i < undo->own.masters; i++)
+        masters |= (unsigned)has_next(undo, own.used.successors[i]) << i;
     for (unsigned i = 0; i < undo->count; i++) {
-        const struct list_watch *watch = &undo->nexts[i].watch;
-        struct list_seen seen;
-        list_watch_look(watch, &seen);
-        led_on |= list_watch_shared(&undo->own, watch, seen.over & ~seen.ours);
+        struct list_seen next;
+        list_watch_look(&undo->nexts[i].watch, &next);
+        masters &= list_watch_behind(&undo->own, &undo->nexts[i].watch, &next);
     }
-    return led_on;
+    return masters;
 }
 
 static void take_back(struct undo *undo)
@@ -274,8 +280,9 @@ static void take_back(struct undo *undo)
     undo->said_at = boot_ms();
     for (unsigned i = 0; i < undo->count; i++)
         note_ends(undo, &undo->nexts[i]);
+    undo->times++;
     if (!list_watch_revive(&undo->own, undo->session.loop, &undo->plan.options,
-                           ~masters_that_led_on(undo)))
+                           masters_to_ask(undo)))
         session_end(&undo->session, EXIT_INTERNAL, 0);
 }
 
@@ -358,6 +365,15 @@ static void look_whether_over(struct undo *undo)
         ask_nexts(undo);
 }
 
+static void refuse_over(struct undo *undo, const struct list_seen *seen)
+{
+    struct text why = {0};
+    text_format(&why, "it stays over on ");
+    change_put_masters(&why, &undo->own, seen->over);
+    text_format(&why, ": end other commands that change the list, or run one of them to its end");
+    refuse(undo, REDLOCK_E_DIFFERS, &why);
+}
+
 /* An end that changed since the look is not taken back.  Liars may go on to say that it is over: a
  * list is valid while fewer say so than refuse a client. */
 static void look_whether_valid(struct undo *undo)
@@ -368,6 +384,8 @@ static void look_whether_valid(struct undo *undo)
     unsigned most = is_late ? undo->own.masters - undo->own.quorum : 0;
     if (seen.is_settled && masters_in(seen.over) <= most)
         finish(undo, &seen);
+    else if (is_late && undo->times == TIMES_MOST)
+        refuse_over(undo, &seen);
     else if (is_late)
         look_anew(undo);
 }
