@@ -17,6 +17,9 @@ INLINE void master_fields(const struct rules *rules, struct bits *bits, struct m
     flag(bits, &master->told_b);
     flag(bits, &master->told_a_after_b);
     flag(bits, &master->says_a);
+    flag(bits, &master->seen);
+    flag(bits, &master->pending);
+    field(bits, 2, &master->heard);
 }
 
 INLINE void other_fields(const struct rules *rules, struct bits *bits, struct world *world)
@@ -25,13 +28,32 @@ INLINE void other_fields(const struct rules *rules, struct bits *bits, struct wo
     flag(bits, &world->c_is_used);
 }
 
-/* The tool has decided. */
+/* The tool has no use for it once it has decided. */
+static void forget_told(const struct rules *rules, struct master *master, bool is_decided)
+{
+    bool alone = broken(rules, LOOKED_BACK_BEFORE) || broken(rules, LOOKED_BACK_APART);
+    master->told_a_after_b &= !is_decided;
+    master->told_b &= !is_decided;
+    master->told_a &= !is_decided && (alone || master->told_a_after_b);
+}
+
+/* The undo has no number that is still the same. */
+static bool is_in_vain(const struct rules *rules, const struct world *world)
+{
+    bool is = !broken(rules, B_LOOKED_AT_FIRST);
+    for (int i = 0; is && i < rules->both + rules->former + rules->later; i++)
+        is = !world->master[i].seen;
+    return is;
+}
+
 static void forget(const struct rules *rules, struct world *world)
 {
+    bool in_vain = is_in_vain(rules, world);
     for (int i = 0; i < rules->both + rules->former + rules->later; i++) {
-        world->master[i].told_a &= !world->c_is_used;
-        world->master[i].told_b &= !world->c_is_used;
-        world->master[i].told_a_after_b &= !world->c_is_used;
+        struct master *master = &world->master[i];
+        forget_told(rules, master, world->c_is_used);
+        if (in_vain && !master->lies)
+            master->heard = UNHEARD;
     }
 }
 

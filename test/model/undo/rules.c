@@ -7,17 +7,17 @@
 #include "world.h"
 
 static const struct rules worlds[QUESTIONS] = {
-    [ADDED] = {.both = 3, .later = 1, .others = 1},
-    [REMOVED] = {.both = 3, .former = 1, .others = 1},
+    [ADDED] = {.both = 3, .later = 1},
+    [REMOVED] = {.both = 3, .former = 1},
     [LIED] = {.both = 4, .later = 1, .spare = 1},
-    [PROGRESS] = {.both = 3, .later = 1},
 };
 
-static const struct change changes[] = {{MIDDLE_TAKEN_BACK, {WITH(both, 1)}}};
+static const struct change changes[] = {{MIDDLE_TAKEN_BACK, {WITH(both, 1)}},
+                                        {ANY_END_OF_A, {WITH(others, 1)}}};
 
 static struct model model_of(const struct rules *rules)
 {
-    return MODEL(rules, rules->question == PROGRESS);
+    return (struct model){SEARCHED(rules)};
 }
 
 static const struct rules_number numbers[] = {

@@ -91,10 +91,20 @@ static void take(const struct visit *v, struct step step, const struct world *ne
     v->visit(v->visitor, &step, next);
 }
 
-static void end_on(const struct rules *rules, uint8_t *end, int list)
+/* The master's number is another one: what was noted before is refused. */
+static void note_change(const struct rules *rules, struct master *master)
 {
-    if (!*end || broken(rules, LAST_END_STAYS))
-        *end = list;
+    master->seen = false;
+    master->pending &= broken(rules, UNCOMPARED);
+}
+
+static void end_on(const struct rules *rules, struct master *master, uint8_t *end, int list)
+{
+    if (*end && !broken(rules, LAST_END_STAYS))
+        return;
+    if (*end != list)
+        note_change(rules, master);
+    *end = list;
 }
 
 /* The tool hears the answer, if the request is its own. */
@@ -102,39 +112,36 @@ static void end_a(const struct visit *v, int i, int list)
 {
     struct world next = *v->now;
     struct master *master = &next.master[i];
-    end_on(v->rules, &master->next_of_a, list);
+    end_on(v->rules, master, &master->next_of_a, list);
     if ((master->next_of_a == LIST_B || broken(v->rules, ANY_END_OF_A)) &&
         (!master->says_a || broken(v->rules, SAID_UNHEEDED)) && looks_back(v->rules, &next)) {
         master->told_a = true;
         master->told_a_after_b |= master->told_b;
     }
-    take(v, (struct step){END_A, i, list, list == LIST_B, FINE}, &next);
+    take(v, (struct step){END_A, i, list, FINE}, &next);
 }
 
 static void end_b(const struct visit *v, int i, int list)
 {
     struct world next = *v->now;
     struct master *master = &next.master[i];
-    end_on(v->rules, &master->next_of_b, list);
+    end_on(v->rules, master, &master->next_of_b, list);
     if (master->next_of_b == LIST_C || broken(v->rules, ANY_END_OF_B))
         master->told_b = true;
-    take(v, (struct step){END_B, i, list, list != LIST_D, FINE}, &next);
+    take(v, (struct step){END_B, i, list, FINE}, &next);
 }
 
-static bool is_kept(const struct rules *rules, const struct master *master)
-{
-    if (broken(rules, CHAIN_TAKEN_BACK) || master->next_of_a != LIST_B || !master->next_of_b)
-        return false;
-    return master->next_of_b != LIST_A || broken(rules, UNDO_REFUSED);
-}
-
+/* A request about the end for B has the number that the master has now.  One about the end for D
+ * comes from an undo that has looked at D alone. */
 static void take_back_a(const struct visit *v, int i)
 {
     struct world next = *v->now;
-    if (!next.master[i].next_of_a || is_kept(v->rules, &next.master[i]))
+    struct master *master = &next.master[i];
+    if (!master->next_of_a || (master->next_of_a == LIST_B && !master->pending))
         return;
-    next.master[i].next_of_a = 0;
-    take(v, (struct step){TAKE_BACK_A, i, 0, true, FINE}, &next);
+    master->next_of_a = 0;
+    note_change(v->rules, master);
+    take(v, (struct step){TAKE_BACK_A, i, 0, FINE}, &next);
 }
 
 static void take_back_b(const struct visit *v, int i)
@@ -144,7 +151,8 @@ static void take_back_b(const struct visit *v, int i)
     if (!*end || (*end == LIST_C && !broken(v->rules, MIDDLE_TAKEN_BACK)))
         return;
     *end = 0;
-    take(v, (struct step){TAKE_BACK_B, i, 0, false, FINE}, &next);
+    note_change(v->rules, &next.master[i]);
+    take(v, (struct step){TAKE_BACK_B, i, 0, FINE}, &next);
 }
 
 static void say_a(const struct visit *v, int i, bool says)
@@ -153,7 +161,86 @@ static void say_a(const struct visit *v, int i, bool says)
     if (next.master[i].says_a == says || (says && next.master[i].next_of_a))
         return;
     next.master[i].says_a = says;
-    take(v, (struct step){says ? SAY_A : UNSAY_A, i, 0, !says, FINE}, &next);
+    take(v, (struct step){says ? SAY_A : UNSAY_A, i, 0, FINE}, &next);
+}
+
+/* ---- the undo, or a change that goes back to A ----------------------------------------------- */
+
+static bool has_seen_any(const struct visit *v)
+{
+    bool any = false;
+    for (int i = 0; i < masters_of(v->rules); i++)
+        any |= v->now->master[i].seen;
+    return any;
+}
+
+static bool has_heard_any(const struct visit *v)
+{
+    bool any = false;
+    for (int i = 0; i < masters_of(v->rules); i++)
+        any |= v->now->master[i].heard && !v->now->master[i].lies;
+    return any;
+}
+
+static void look_at_a(const struct visit *v, int i)
+{
+    struct world next = *v->now;
+    if (next.master[i].next_of_a != LIST_B || next.master[i].seen)
+        return;
+    if (has_heard_any(v) && !broken(v->rules, B_LOOKED_AT_FIRST))
+        return;
+    next.master[i].seen = true;
+    take(v, (struct step){LOOK_A, i, 0, FINE}, &next);
+}
+
+static void look_at_b(const struct visit *v, int i)
+{
+    struct world next = *v->now;
+    struct master *master = &next.master[i];
+    if (master->heard || has_seen_any(v) == broken(v->rules, B_LOOKED_AT_FIRST))
+        return;
+    master->heard = master->next_of_b && master->next_of_b != LIST_A ? HEARD_TAKEN : HEARD_FREE;
+    take(v, (struct step){LOOK_B, i, 0, FINE}, &next);
+}
+
+static bool has_decided(const struct rules *rules, const struct world *world)
+{
+    int free = 0, taken = 0, masters = rules->both + rules->later;
+    for (int i = 0; i < masters_of(rules); i++) {
+        free += world->master[i].heard == HEARD_FREE;
+        taken += world->master[i].heard == HEARD_TAKEN;
+    }
+    return broken(rules, FREE_UNCOUNTED) ||
+           (free > masters - quorum_of(rules, masters) + spare_of(rules) &&
+            taken <= spare_of(rules));
+}
+
+/* A master of A alone cannot tell that B is over, and so is none of those that keep A over. */
+static bool is_asked(const struct rules *rules, const struct master *master)
+{
+    return master->heard == HEARD_FREE || !master->in_b ||
+           broken(rules, master->heard ? SENT_TO_TAKEN : SENT_TO_UNHEARD);
+}
+
+/* It forgets the looks.  Its requests stay under way. */
+static void look_anew(const struct visit *v, bool sends)
+{
+    struct world next = *v->now;
+    for (int i = 0; i < masters_of(v->rules); i++) {
+        struct master *master = &next.master[i];
+        master->pending |= sends && master->seen && is_asked(v->rules, master);
+        master->seen = false;
+        master->heard = master->lies && master->in_b ? HEARD_FREE : UNHEARD;
+    }
+    take(v, (struct step){sends ? SEND : ANEW, 0, 0, FINE}, &next);
+}
+
+static void steps_of_undo(const struct visit *v)
+{
+    if (has_seen_any(v) || has_heard_any(v))
+        look_anew(v, false);
+    if (has_seen_any(v) && has_decided(v->rules, v->now))
+        look_anew(v, true);
 }
 
 static void steps_of_a(const struct visit *v, int i)
@@ -161,6 +248,7 @@ static void steps_of_a(const struct visit *v, int i)
     end_a(v, i, LIST_B);
     if (v->rules->others)
         end_a(v, i, LIST_D);
+    look_at_a(v, i);
     take_back_a(v, i);
     say_a(v, i, true);
     say_a(v, i, false);
@@ -172,21 +260,32 @@ static void steps_of_b(const struct visit *v, int i)
     end_b(v, i, LIST_A);
     if (v->rules->others)
         end_b(v, i, LIST_D);
+    look_at_b(v, i);
     take_back_b(v, i);
+}
+
+/* The tool need not wait: it would hear no less later. */
+static bool use_c(const struct visit *v)
+{
+    struct world next = *v->now;
+    if (next.c_is_used || !may_use_c(v->rules, &next))
+        return false;
+    next.c_is_used = true;
+    take(v, (struct step){USE_C, 0, 0, FINE}, &next);
+    return true;
 }
 
 void model_steps(const struct visit *v)
 {
-    struct world next = *v->now;
+    if (use_c(v))
+        return;
     for (int i = 0; i < masters_of(v->rules); i++) {
         if (v->now->master[i].in_a && !v->now->master[i].lies)
             steps_of_a(v, i);
         if (v->now->master[i].in_b && !v->now->master[i].lies)
             steps_of_b(v, i);
     }
-    next.c_is_used |= may_use_c(v->rules, &next);
-    if (next.c_is_used != v->now->c_is_used)
-        take(v, (struct step){USE_C, 0, 0, true, FINE}, &next);
+    steps_of_undo(v);
 }
 
 /* ---- the beginning, and the end ------------------------------------------------------------- */
@@ -203,6 +302,7 @@ static void begin_with(const struct visit *v, int liar)
         master->told_a = master->says_a = master->lies && master->in_a;
         master->told_b = master->lies && master->in_b;
         master->told_a_after_b = master->told_a && master->told_b;
+        master->heard = master->told_b ? HEARD_FREE : UNHEARD;
     }
     v->visit(v->visitor, NULL, &world);
 }
@@ -211,25 +311,4 @@ void model_begin(const struct visit *v)
 {
     for (int liar = 0; liar + v->rules->spare <= masters_of(v->rules); liar++)
         begin_with(v, liar);
-}
-
-/* Those that have ended B for C keep the end of A, and they cannot become enough. Then only tools
- * that take both ends of B back lead on. */
-static bool is_split(const struct rules *rules, const struct world *world)
-{
-    int for_a = 0, for_c = 0;
-    for (int i = 0; i < masters_of(rules); i++) {
-        for_a += world->master[i].next_of_b == LIST_A;
-        for_c += world->master[i].next_of_b == LIST_C;
-    }
-    return for_c && rules->both + rules->later - for_a < enough_of_b(rules);
-}
-
-/* A or C can be used. */
-bool model_is_goal(const struct rules *rules, const struct world *world)
-{
-    int free = 0;
-    for (int i = 0; i < masters_of(rules); i++)
-        free += world->master[i].in_a && !world->master[i].next_of_a;
-    return world->c_is_used || free >= quorum_of_a(rules) || is_split(rules, world);
 }

@@ -1,6 +1,6 @@
 /*
  * Lists of masters A, B and C.  A tool leads from A to B and on to C, others take back the end of
- * A.  A and C need not meet.
+ * A by what they saw.  A and C need not meet.
  */
 #ifndef UNDO_WORLD_H
 #define UNDO_WORLD_H
@@ -12,13 +12,17 @@
 
 enum { MASTERS = 7 };
 
-/* B has a master more than A, or one less; one lies; there is a way on to A or C. */
-#define QUESTION_TABLE(ASK) ASK(ADDED) ASK(REMOVED) ASK(LIED) ASK(PROGRESS)
+/* B has a master more than A, or one less; one lies. */
+#define QUESTION_TABLE(ASK) ASK(ADDED) ASK(REMOVED) ASK(LIED)
 
 /* Each rule that is broken, with the question that finds it.  HARMLESS: another rule keeps it from
  * doing harm. */
 #define MUTANT_TABLE(BREAK, HARMLESS)                                                              \
-    BREAK(CHAIN_TAKEN_BACK, ADDED, "a master takes back the end of A though B is over for C")      \
+    BREAK(UNCOMPARED, ADDED, "a master takes the end of A back though an end there has changed")   \
+    BREAK(B_LOOKED_AT_FIRST, ADDED, "an undo looks at the masters of B before those of A")         \
+    BREAK(SENT_TO_TAKEN, LIED, "an undo asks a master, too, that told it that B is over for C")    \
+    BREAK(SENT_TO_UNHEARD, ADDED, "an undo asks a master of B, too, that has not told it of B")    \
+    HARMLESS(FREE_UNCOUNTED, LIED, "an undo goes on however many tell that B is over for C")       \
     BREAK(MIDDLE_TAKEN_BACK, ADDED, "a tool takes the end of B for C back")                        \
     BREAK(NO_LOOK_BACK, ADDED, "C is used once B is over")                                         \
     BREAK(LOOKED_BACK_BEFORE, ADDED, "a master may tell that A is over before it tells that B is") \
@@ -29,8 +33,7 @@ enum { MASTERS = 7 };
     BREAK(LAST_END_STAYS, ADDED, "a master takes a later end in place of the first one")           \
     HARMLESS(ENOUGH_OF_HALF, ADDED, "B is over once more masters tell it than it can do without")  \
     BREAK(BOTH_BY_ONE_LESS, ADDED, "one master less of A counts than is in each of its quorums")   \
-    BREAK(LIES_UNCOUNTED, LIED, "a quorum is a majority, whatever liars tell")                     \
-    BREAK(UNDO_REFUSED, PROGRESS, "a master keeps the end of A whatever list follows B")
+    BREAK(LIES_UNCOUNTED, LIED, "a quorum is a majority, whatever liars tell")
 
 MODEL_ENUMS(QUESTION_TABLE, MUTANT_TABLE);
 
@@ -44,6 +47,8 @@ struct rules {
 
 enum wrong { FINE, BOTH_USED };
 
+enum { UNHEARD, HEARD_FREE, HEARD_TAKEN };
+
 enum { LIST_A = 1, LIST_B, LIST_C, LIST_D };
 
 struct world {
@@ -53,16 +58,30 @@ struct world {
         bool told_a, told_b;          /* the tool has heard that it is over */
         bool told_a_after_b;          /* in a look that began after it told B */
         bool says_a;                  /* a client has its word for A */
+        bool seen;                    /* the undo knows its number, which is still the same */
+        bool pending;  /* and so does a request of an undo to take the end of A back */
+        uint8_t heard; /* by the undo, in a look that began when it had the numbers */
     } master[MASTERS];
     bool c_is_used;
 };
 
-enum act { END_A, END_B, TAKE_BACK_A, TAKE_BACK_B, SAY_A, UNSAY_A, USE_C };
+enum act {
+    END_A,
+    END_B,
+    LOOK_A,
+    LOOK_B,
+    TAKE_BACK_A,
+    TAKE_BACK_B,
+    SAY_A,
+    UNSAY_A,
+    USE_C,
+    SEND,
+    ANEW
+};
 
 struct step {
     enum act act;
     int master, next;
-    bool honest;
     enum wrong wrong;
 };
 
