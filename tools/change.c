@@ -23,6 +23,7 @@
 #define QUIET_MS          10000 /* between two lines, if nothing changes */
 #define PATIENT_MS        10000 /* for masters above a quorum */
 #define SLEPT_MS          2000  /* without a look */
+#define REVIVALS_MOST     4
 #define LISTS_MOST_ON_WAY (2 * REDLOCK_MASTERS_MAX + 1)
 
 enum phase { CHECKS, ASKS, OPENS, LOOKS_TWICE, REVIVES, WAITS, ENDS };
@@ -37,8 +38,9 @@ struct change {
     struct list_watch now, next; /* of the step: the former list, and the list to come */
     struct list_watch ends[LISTS_MOST_ON_WAY]; /* each says on that a former list is over */
     int64_t began, looked_at, enough_at;       /* boot_ms(); 0: not yet */
-    bool looks_back; /* at the list before the former one, as its end may have been taken back */
-    unsigned ended;  /* masters that had told the end of the former one by then */
+    bool looks_back;   /* at the list before the former one, as its end may have been taken back */
+    unsigned revivals; /* of the list to come, in this step */
+    unsigned ended;    /* masters that had told the end of the former one by then */
     int64_t took_ms[LISTS_MOST_ON_WAY];
     struct text mark; /* what was printed last, without times */
     int64_t printed;  /* boot_ms() */
@@ -209,12 +211,18 @@ static void look_anew(struct change *change)
         watch_list(change, &change->next, change->step, false);
 }
 
+static void begin_look(struct change *change)
+{
+    change->phase = OPENS;
+    look_anew(change);
+}
+
 static void begin_step(struct change *change, unsigned step)
 {
     change->step = step;
     change->began = boot_ms();
-    change->phase = OPENS;
-    look_anew(change);
+    change->revivals = 0;
+    begin_look(change);
 }
 
 static void finish(struct change *change)
@@ -406,11 +414,12 @@ static bool is_unsafe(struct change *change, const struct list_seen *seen)
 }
 
 /* It was in use before, and ended by another change.  Nobody can take a lease under it yet. */
-static void revive(struct change *change, const struct list_seen *now)
+static void revive(struct change *change, const struct list_seen *now, const struct list_seen *next)
 {
     unsigned masters = list_watch_behind(&change->next, &change->now, now);
     change->phase = REVIVES;
-    if (!list_watch_revive(&change->next, change->session.loop, &change->plan.options, masters))
+    if (!list_watch_revive(&change->next, change->session.loop, &change->plan.options,
+                           masters & over_for_others(&change->next, next)))
         session_end(&change->session, EXIT_INTERNAL, 0);
 }
 
@@ -442,7 +451,18 @@ static void look_whether_to_revive(struct change *change)
     if (!do_quorums_tell(change, &now, &next) || !list_watch_is_free(&change->now, &now))
         put_progress(change, &change->now, &now);
     else if (!is_unsafe(change, &now) && !is_unsafe(change, &next))
-        revive(change, &now);
+        revive(change, &now, &next);
+}
+
+static void refuse_revival(struct change *change, const struct list_seen *seen)
+{
+    struct text why = {0};
+    text_format(&why, "the next list ");
+    plan_put_nodes(&why, &change->plan, change->step, plan_member);
+    text_format(&why, " was over before, and is valid again on %u of %u masters, and %u must",
+                masters_in(seen->told & ~over_for_others(&change->next, seen)),
+                change->next.masters, change->next.quorum);
+    refuse(change, REDLOCK_E_UNAVAILABLE, &why);
 }
 
 /* An end that changed since the look is not taken back. */
@@ -451,13 +471,14 @@ static void look_whether_revived(struct change *change)
     struct list_seen seen;
     list_watch_look(&change->next, &seen);
     bool is_late = boot_ms() >= change->next.until;
-    bool is_valid = masters_in(seen.told & ~seen.over) >= change->next.quorum;
-    if (seen.is_settled && is_valid && (is_late || !seen.over)) {
+    unsigned over = over_for_others(&change->next, &seen);
+    bool is_valid = masters_in(seen.told & ~over) >= change->next.quorum;
+    if (seen.is_settled && is_valid && (is_late || !over))
         begin_wait(change);
-    } else if (is_late) {
-        change->phase = OPENS;
-        look_anew(change);
-    }
+    else if (is_late && ++change->revivals >= REVIVALS_MOST)
+        refuse_revival(change, &seen);
+    else if (is_late)
+        begin_look(change);
 }
 
 /* ---- Asking the user ---------------------------------------------------------------- */

@@ -83,15 +83,6 @@ unsigned list_watch_shared(const struct list_watch *watch, const struct list_wat
     return shared;
 }
 
-void list_watch_note_shared(struct list_watch *watch, const struct list_watch *other,
-                            const struct list_seen *seen)
-{
-    for (unsigned i = 0; i < watch->masters; i++)
-        for (unsigned j = 0; j < other->masters; j++)
-            if (seen->used.changes[j] > watch->changes[i] && is_shared(watch, i, other, j))
-                watch->changes[i] = seen->used.changes[j];
-}
-
 static unsigned all_of(const struct list_watch *watch)
 {
     return (1U << watch->masters) - 1;
@@ -102,7 +93,8 @@ unsigned list_watch_behind(const struct list_watch *watch, const struct list_wat
 {
     unsigned free = others->told & ~(others->over & ~others->ours);
     unsigned shared = list_watch_shared(watch, other, all_of(other));
-    unsigned alone = others->told == all_of(other) ? all_of(watch) & ~shared : 0;
+    unsigned known = others->told | list_watch_shared(other, watch, all_of(watch));
+    unsigned alone = known == all_of(other) ? all_of(watch) & ~shared : 0;
     return alone | (list_watch_shared(watch, other, free) &
                     ~list_watch_shared(watch, other, all_of(other) & ~free));
 }

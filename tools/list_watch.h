@@ -55,9 +55,6 @@ unsigned list_watch_tellers(const struct list_seen *seen, const struct client_te
 /* Notes the changes that masters have told by now.  When it revives the list, the watch says to
  * these masters that it is not over, if no end there has changed since then. */
 void list_watch_note(struct list_watch *watch, const struct list_seen *seen);
-/* So do masters of another watch that are masters of this one, too, and tell later changes. */
-void list_watch_note_shared(struct list_watch *watch, const struct list_watch *other,
-                            const struct list_seen *seen);
 bool list_watch_revive(struct list_watch *watch, struct ev_loop *loop,
                        const struct options *options, unsigned masters);
 

@@ -65,8 +65,12 @@ static void report(struct undo *undo, const struct list_seen *seen)
     struct text out = {0};
     unsigned valid = masters_in(seen->told & ~seen->over);
     text_format(&out, "the list is valid on %u of %u masters", valid, undo->own.masters);
+    if (seen->over) {
+        text_format(&out, "; it stays over on ");
+        change_put_masters(&out, &undo->own, seen->over);
+    }
     if (masters_in(seen->told) < undo->own.masters)
-        text_format(&out, "; the others do not tell");
+        text_format(&out, "; %u do not tell", undo->own.masters - masters_in(seen->told));
     text_format(&out, "\n");
     for (unsigned i = 0; i < undo->count; i++)
         put_next(&out, &undo->nexts[i]);
@@ -186,7 +190,8 @@ static void add_all_told(struct undo *undo, const struct list_seen *seen)
 {
     for (unsigned i = 0; i < undo->own.masters && !undo->session.ending; i++) {
         const struct client_text *told = &seen->used.successors[i];
-        if (seen->over >> i & 1 && is_honest(undo, seen, told) && !has_next(undo, *told))
+        if (seen->over >> i & 1 && told->length && is_honest(undo, seen, told) &&
+            undo->count < REDLOCK_MASTERS_MAX && !has_next(undo, *told))
             add_next(undo, told);
     }
 }
@@ -200,11 +205,9 @@ static bool is_next_ready(struct undo *undo, const struct next *next)
     list_watch_look(&next->watch, &seen);
     if (is_unsafe(undo, &seen) || is_next_over(undo, next, &seen))
         return false;
-    if (next->ends && masters_in(seen.ours) >= enough)
-        return true;
     unsigned free = seen.told & ~(seen.over & ~seen.ours);
-    return seen.is_settled && !are_too_few(undo, &next->watch, masters_in(free), enough) &&
-           !next->ends;
+    return seen.is_settled &&
+           !are_too_few(undo, &next->watch, masters_in(next->ends ? seen.ours : free), enough);
 }
 
 static bool are_nexts_ready(struct undo *undo)
@@ -248,15 +251,6 @@ static bool end_nexts(struct undo *undo)
     return ends > ended;
 }
 
-/* A master counts our end of a next list as a change, too. */
-static void note_ends(struct undo *undo, const struct next *next)
-{
-    struct list_seen seen;
-    list_watch_look(&next->watch, &seen);
-    if (next->ends)
-        list_watch_note_shared(&undo->own, &next->watch, &seen);
-}
-
 /* Ours stays over where a next list may be over for a third one, or was not asked: perhaps a liar
  * tells it. */
 static unsigned masters_to_ask(const struct undo *undo)
@@ -278,8 +272,6 @@ static void take_back(struct undo *undo)
 {
     undo->phase = TAKES_BACK;
     undo->said_at = boot_ms();
-    for (unsigned i = 0; i < undo->count; i++)
-        note_ends(undo, &undo->nexts[i]);
     undo->times++;
     if (!list_watch_revive(&undo->own, undo->session.loop, &undo->plan.options,
                            masters_to_ask(undo)))
@@ -305,17 +297,6 @@ static void look_at_nexts(struct undo *undo)
         take_back(undo);
 }
 
-/* For a moment nobody has a list.  One in use may have ended while another one did. */
-static void look_whether_ended(struct undo *undo)
-{
-    bool is_any_in_use = false;
-    if (!are_nexts_ready(undo))
-        return;
-    for (unsigned i = 0; i < undo->count; i++)
-        is_any_in_use |= undo->nexts[i].is_in_use;
-    (is_any_in_use ? look_anew : take_back)(undo);
-}
-
 static bool has_ended_any(const struct undo *undo)
 {
     bool any = false;
@@ -338,7 +319,7 @@ static bool is_over_anew(struct undo *undo, const struct list_seen *seen)
 {
     const struct client_text *told = list_watch_other(seen);
     struct text why = {0};
-    if (!undo->has_listened || !is_honest(undo, seen, told) || has_next(undo, *told))
+    if (!undo->has_listened || !told || !is_honest(undo, seen, told) || has_next(undo, *told))
         return false;
     text_format(&why, "it was taken back, and is over again, by another command, in favour of ");
     text_shown(&why, told->bytes, told->length);
@@ -384,7 +365,7 @@ static void look_whether_valid(struct undo *undo)
     unsigned most = is_late ? undo->own.masters - undo->own.quorum : 0;
     if (seen.is_settled && masters_in(seen.over) <= most)
         finish(undo, &seen);
-    else if (is_late && undo->times == TIMES_MOST)
+    else if (is_late && undo->times >= TIMES_MOST)
         refuse_over(undo, &seen);
     else if (is_late)
         look_anew(undo);
@@ -400,7 +381,8 @@ static void look(struct undo *undo)
         look_at_nexts(undo);
         break;
     case ENDS_NEXT:
-        look_whether_ended(undo);
+        if (are_nexts_ready(undo)) /* our ends have changed the numbers */
+            look_anew(undo);
         break;
     case TAKES_BACK:
         look_whether_valid(undo);

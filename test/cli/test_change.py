@@ -94,7 +94,7 @@ class Lead(Lists):
 
     def changes(self, master):
         """The number that its next change of an end makes another one."""
-        return self.cluster.cli(master, "GET", f"{self.key}:changes")
+        return self.cluster.cli(master, "HGET", f"{self.key}:over:ends", "changes")
 
     def take_back(self, now, masters):
         for master in masters:
@@ -103,7 +103,7 @@ class Lead(Lists):
     def forget_end(self, now, master):
         """As if that master had lost it."""
         addresses = hashlib.sha1("\n".join(sorted(self.shown(*now))).encode()).hexdigest()
-        self.assertEqual(self.cluster.cli(master, "DEL", f"{self.key}:over:{addresses}"), "1")
+        self.assertEqual(self.cluster.cli(master, "HDEL", f"{self.key}:over:ends", addresses), "1")
 
 
 class Changed(Lead):

@@ -81,13 +81,15 @@ static void end_list(unsigned count, const char *successor)
     assert_int_equal(user_end(&tool, 5000), 0);
 }
 
-/* The key in which a master keeps that the list is over. */
+#define ENDS "redlock:lists:" FLEET ":over:ends"
+
+/* The key and field in which a master keeps that the list is over; another field is behind it. */
 static char *key_of_end(char key[160])
 {
-    redisReply *reply = cluster_ask(&scene.cluster, 0, "KEYS redlock:lists:" FLEET ":over:*");
+    redisReply *reply = cluster_ask(&scene.cluster, 0, "HKEYS " ENDS);
     assert_non_null(reply);
-    assert_int_equal(reply->elements, 1);
-    snprintf(key, 160, "%s", reply->element[0]->str);
+    assert_int_equal(reply->elements, 2);
+    snprintf(key, 160, ENDS " %s", reply->element[0]->str);
     freeReplyObject(reply);
     return key;
 }
@@ -120,15 +122,15 @@ SCENE(test_told_by_a_quorum, .masters = 6)
     end_list(5, list_of("", 0, 6));
     key_of_end(key);
     for (unsigned i = 2; i < 5; i++)
-        cluster_tell(&scene.cluster, i, "DEL %s", key);
+        cluster_tell(&scene.cluster, i, "HDEL %s", key);
     let_ask(0);
     let_ask(1);
     assert_string_equal(successor_now(), "");
-    cluster_tell(&scene.cluster, 4, "SET %s %s", key, list_of("", 0, 6));
+    cluster_tell(&scene.cluster, 4, "HSET %s %s", key, list_of("", 0, 6));
     let_ask(4);
     AWAIT(&ours, told == 1);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 0, 6));
-    cluster_tell(&scene.cluster, 3, "SET %s %s", key, list_of("", 0, 6));
+    cluster_tell(&scene.cluster, 3, "HSET %s %s", key, list_of("", 0, 6));
     let_ask(3);
     assert_int_equal(told, 1);
     end();
@@ -142,21 +144,21 @@ SCENE(test_they_must_tell_the_same, .masters = 6)
     end_list(5, list_of("", 0, 6));
     key_of_end(key);
     for (unsigned i = 2; i < 5; i++)
-        cluster_tell(&scene.cluster, i, "SET %s %s", key, list_of("", 1, 5));
-    cluster_tell(&scene.cluster, 2, "DEL %s", key);
+        cluster_tell(&scene.cluster, i, "HSET %s %s", key, list_of("", 1, 5));
+    cluster_tell(&scene.cluster, 2, "HDEL %s", key);
     for (unsigned i = 0; i < 5; i++)
         let_ask(i);
     assert_string_equal(successor_now(), "");
-    cluster_tell(&scene.cluster, 2, "SET %s %s", key, list_of("", 1, 5));
+    cluster_tell(&scene.cluster, 2, "HSET %s %s", key, list_of("", 1, 5));
     let_ask(2);
     AWAIT(&ours, told == 1);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 1, 5));
-    cluster_tell(&scene.cluster, 2, "SET %s %s", key, list_of("", 0, 6));
+    cluster_tell(&scene.cluster, 2, "HSET %s %s", key, list_of("", 0, 6));
     let_ask(2);
     AWAIT(&ours, told == 2);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 0, 6));
     for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&scene.cluster, i, "DEL %s", key);
+        cluster_tell(&scene.cluster, i, "HDEL %s", key);
     let_ask(0);
     assert_string_equal(successor_now(), "");
     end();
@@ -172,7 +174,7 @@ SCENE(test_half_of_the_masters_lead_nowhere, .masters = 6)
     end_list(4, list_of("", 0, 5));
     key_of_end(key);
     for (unsigned i = 2; i < 4; i++)
-        cluster_tell(&scene.cluster, i, "SET %s %s", key, list_of("", 2, 4));
+        cluster_tell(&scene.cluster, i, "HSET %s %s", key, list_of("", 2, 4));
     for (unsigned i = 0; i < 4; i++)
         let_ask(i);
     assert_string_equal(successor_now(), "");
@@ -180,12 +182,12 @@ SCENE(test_half_of_the_masters_lead_nowhere, .masters = 6)
     assert_code(take_lock(&take, &ours, "name", NULL), REDLOCK_E_DIFFERS);
     assert_non_null(
         strstr(take.told[REDLOCK_NOT_ACQUIRED].text, "no quorum tells the one in its place"));
-    cluster_tell(&scene.cluster, 1, "SET %s %s", key, list_of("", 2, 4));
+    cluster_tell(&scene.cluster, 1, "HSET %s %s", key, list_of("", 2, 4));
     let_ask(1);
     AWAIT(&ours, told == 1);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 2, 4));
-    cluster_tell(&scene.cluster, 0, "SET %s %s", key, list_of("", 2, 4));
-    cluster_tell(&scene.cluster, 3, "SET %s %s", key, list_of("", 0, 5));
+    cluster_tell(&scene.cluster, 0, "HSET %s %s", key, list_of("", 2, 4));
+    cluster_tell(&scene.cluster, 3, "HSET %s %s", key, list_of("", 0, 5));
     let_ask(0);
     let_ask(3);
     take_free(&take);
@@ -202,9 +204,9 @@ SCENE(test_the_order_is_no_matter, .masters = 4)
     begin(3);
     end_list(3, list_of("", 0, 3));
     key_of_end(key);
-    cluster_tell(&scene.cluster, 0, "SET %s %s,%s", key, one, other);
-    cluster_tell(&scene.cluster, 1, "SET %s %s,%s", key, other, one);
-    cluster_tell(&scene.cluster, 2, "DEL %s", key);
+    cluster_tell(&scene.cluster, 0, "HSET %s %s,%s", key, one, other);
+    cluster_tell(&scene.cluster, 1, "HSET %s %s,%s", key, other, one);
+    cluster_tell(&scene.cluster, 2, "HDEL %s", key);
     let_ask(0);
     let_ask(1);
     AWAIT(&ours, told == 1);
@@ -257,7 +259,7 @@ static void assert_becomes(const char *list, const char *now, const char *entrie
         let_ask(i);
     assert_string_equal(successor_now(), entries);
     end();
-    cluster_tell_all(&scene.cluster, "DEL %s", key_of_end(key));
+    cluster_tell_all(&scene.cluster, "HDEL %s", key_of_end(key));
 }
 
 /* "~" is a master that has the scheme of all and the login of the first one, "^" one as masters

@@ -217,8 +217,8 @@ static unsigned ends_told(void)
 {
     unsigned told = 0;
     for (unsigned i = 0; i < MASTERS; i++) {
-        redisReply *reply = cluster_ask(&cluster, i, "KEYS redlock:lists:%s:over:*", fleet);
-        told += reply ? (unsigned)reply->elements : 0;
+        redisReply *reply = cluster_ask(&cluster, i, "HLEN redlock:lists:%s:over:ends", fleet);
+        told += reply && reply->integer ? (unsigned)reply->integer - 1 : 0;
         freeReplyObject(reply);
     }
     return told;
@@ -517,10 +517,11 @@ CASE(a_call_beside_it)
 static void name_successor(struct list list, struct list next)
 {
     for (unsigned i = list.first; i < list.first + list.count; i++) {
-        redisReply *reply = cluster_ask(&cluster, i, "KEYS redlock:lists:%s:over:*", fleet);
+        redisReply *reply = cluster_ask(&cluster, i, "HKEYS redlock:lists:%s:over:ends", fleet);
         assert_non_null(reply);
-        assert_int_equal(reply->elements, 1);
-        cluster_tell(&cluster, i, "SET %s %s", reply->element[0]->str, told_as(next));
+        assert_int_equal(reply->elements, 2);
+        cluster_tell(&cluster, i, "HSET redlock:lists:%s:over:ends %s %s", fleet,
+                     reply->element[0]->str, told_as(next));
         freeReplyObject(reply);
     }
 }

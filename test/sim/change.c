@@ -173,7 +173,7 @@ static bool tell(struct world *w, unsigned master, struct model_agree *agree)
         note_end(w, master);
         agree->changes = w->servers[master].model.data.changes;
     }
-    if (chance(w, 100) || (agree->says == SAYS_OVER && is_full(w, master)) ||
+    if (chance(w, 100) || (agree->says != SAYS_NOTHING && is_full(w, master)) ||
         !net_execute(w, master, &call, &answer))
         return false;
     if (is_liar(w, master))

@@ -5,8 +5,8 @@
 --       each list is {place, first said, last said, label of the last, kept us, text, processes}, and
 --       processes are {address: {run_id, since, until}}: the process lived at both moments
 --   KEYS[1] .. ':' .. SHA-1  sorted set: the clients that say it, by when each said it last
---   KEYS[1] .. ':over:' .. SHA-1 of the addresses   the list in place of it; it has no ttl
---   KEYS[1] .. ':changes'   a number that is another one after each change of an end; it has no ttl
+--   KEYS[1] .. ':over:ends'   hash, without a ttl: by the SHA-1 of the addresses the list in place of it, or
+--       nothing; changes: a number that is another one after each change of an end
 --
 -- A list is in use until nobody has said it for as long as it is kept.  Its place does not follow TIME: a
 -- clock that is set back changes no order.  Times are microseconds of TIME; they are written with %.0f, for
@@ -25,8 +25,8 @@
 --
 -- A client that says a list which is over is not listed.  Those listed stay: leases may rest on it.
 --
--- Returns lines.  The first is TIME; ' changed ' and the number, if the asker only looks; ' over ' and the
--- list in place of the asker's, if that is over.  Each list in use has
+-- Returns lines.  The first is TIME; ' changed ' and the number, to one that looks, after a change; ' over '
+-- and the list in place of the asker's, if that is over.  Each list in use has
 --   = the asker's, < before it or it is not said, > behind it; us since first and last said; clients.
 --     Then quorum; spare votes; max ttl ms; masters; label.
 --   A line for each master: us since its process lived for the first and the last time, its run_id, its
@@ -69,32 +69,33 @@ local function has_refused_writes()
 end
 
 -- Clients of other numbers count on the same masters.  It is kept, in the append-only file as well.
-local end_of_own = KEYS[1] .. ':over:' .. redis.sha1hex(table.concat(addresses, '\n'))
+local ends, own_end = KEYS[1] .. ':over:ends', redis.sha1hex(table.concat(addresses, '\n'))
+local over = redis.call('hget', ends, own_end)
+over = over ~= '' and over
 
 -- A tool takes an end back by what it saw here.  If an end has changed since, clients may have gone on to
 -- another list, and the tool must look again.  Nobody else need know.  The number never falls.
-local changes_of_ends = KEYS[1] .. ':changes'
-local changes = (says == '0' or says == '2' or says == '3') and redis.call('get', changes_of_ends)
-local function note_change()
+local changes = (says == '0' or says == '2' or says == '3') and redis.call('hget', ends, 'changes')
+local function change_end(list)
     changes = text_of(math.max(now, tonumber(changes or 0) + 1))
-    redis.call('set', changes_of_ends, changes)
+    pcall(redis.set_repl, redis.REPL_ALL)
+    redis.call('hset', ends, own_end, list or '', 'changes', changes)
+    pcall(redis.set_repl, redis.REPL_NONE)
+    over = list
 end
 
 -- The first list in place of it stays: two commands must not lead clients to two lists.  A master that has
 -- refused writes lists the asker, so that the list counts as said for as long as a lease may rest on it.
 local stands_in = false
+if says == '2' and not over then
+    change_end(ARGV[#ARGV])
+    stands_in = has_refused_writes()
+elseif says == '3' and over and ARGV[#ARGV] == (changes or '0') then
+    change_end(nil)
+end
 if says == '2' or says == '3' then
-    pcall(redis.set_repl, redis.REPL_ALL)
-    if says == '2' and redis.call('set', end_of_own, ARGV[#ARGV], 'NX') then
-        stands_in = has_refused_writes()
-        note_change()
-    elseif says == '3' and ARGV[#ARGV] == (changes or '0') and redis.call('del', end_of_own) == 1 then
-        note_change()
-    end
-    pcall(redis.set_repl, redis.REPL_NONE)
     says = '0'
 end
-local over = redis.call('get', end_of_own)
 if over and says == '1' then
     says = '0' -- it writes nothing: a master that refuses writes must say so all the same
 elseif stands_in then
