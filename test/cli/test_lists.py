@@ -201,9 +201,13 @@ class Balanced(ClusterCase):
         with open(err, "wb") as to:
             held = self.spawn("run", "--ttl", "10s", self.name, "--", "cat", env=env, stderr=to,
                               stdin=-1, stdout=-1)
-        until(lambda: any(self.cluster.values(self.name)[2:]), "it is held behind the balancer, too")
+        def said():
+            return "has no vote: it is an address of several servers" in err.read_text()
+
+        # On a busy machine a connection may end by itself before that.
+        until(lambda: any(self.cluster.values(self.name)[2:]) or said(), "it is held there, too")
         way.cut()
-        until(lambda: "has no vote: it is an address of several servers" in err.read_text(), "it is said")
+        until(said, "it is said")
         held.stdin.close()
         held.wait(30)
         self.assertEqual(held.returncode, 0)
