@@ -83,15 +83,15 @@ static void end_list(unsigned count, const char *successor)
 
 #define ENDS "redlock:lists:" FLEET ":over:ends"
 
-/* The key and field in which a master keeps that the list is over; another field is behind it. */
-static char *key_of_end(char key[160])
+/* The field in which a master keeps that the list is over; another field is behind it. */
+static char *field_of_end(char field[160])
 {
     redisReply *reply = cluster_ask(&scene.cluster, 0, "HKEYS " ENDS);
     assert_non_null(reply);
     assert_int_equal(reply->elements, 2);
-    snprintf(key, 160, ENDS " %s", reply->element[0]->str);
+    snprintf(field, 160, "%s", reply->element[0]->str);
     freeReplyObject(reply);
-    return key;
+    return field;
 }
 
 /* The client connects again, and asks. */
@@ -116,21 +116,21 @@ static void end(void)
 /* One after the other tells it. */
 SCENE(test_told_by_a_quorum, .masters = 6)
 {
-    char key[160];
+    char field[160];
     begin(5);
     assert_null(redlock_successor(ours.client));
     end_list(5, list_of("", 0, 6));
-    key_of_end(key);
+    field_of_end(field);
     for (unsigned i = 2; i < 5; i++)
-        cluster_tell(&scene.cluster, i, "HDEL %s", key);
+        cluster_tell(&scene.cluster, i, "HDEL " ENDS " %s", field);
     let_ask(0);
     let_ask(1);
     assert_string_equal(successor_now(), "");
-    cluster_tell(&scene.cluster, 4, "HSET %s %s", key, list_of("", 0, 6));
+    cluster_tell(&scene.cluster, 4, "HSET " ENDS " %s %s", field, list_of("", 0, 6));
     let_ask(4);
     AWAIT(&ours, told == 1);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 0, 6));
-    cluster_tell(&scene.cluster, 3, "HSET %s %s", key, list_of("", 0, 6));
+    cluster_tell(&scene.cluster, 3, "HSET " ENDS " %s %s", field, list_of("", 0, 6));
     let_ask(3);
     assert_int_equal(told, 1);
     end();
@@ -139,26 +139,26 @@ SCENE(test_told_by_a_quorum, .masters = 6)
 /* Three say that it is over, and two of these tell of one list; then that is another one. */
 SCENE(test_they_must_tell_the_same, .masters = 6)
 {
-    char key[160];
+    char field[160];
     begin(5);
     end_list(5, list_of("", 0, 6));
-    key_of_end(key);
+    field_of_end(field);
     for (unsigned i = 2; i < 5; i++)
-        cluster_tell(&scene.cluster, i, "HSET %s %s", key, list_of("", 1, 5));
-    cluster_tell(&scene.cluster, 2, "HDEL %s", key);
+        cluster_tell(&scene.cluster, i, "HSET " ENDS " %s %s", field, list_of("", 1, 5));
+    cluster_tell(&scene.cluster, 2, "HDEL " ENDS " %s", field);
     for (unsigned i = 0; i < 5; i++)
         let_ask(i);
     assert_string_equal(successor_now(), "");
-    cluster_tell(&scene.cluster, 2, "HSET %s %s", key, list_of("", 1, 5));
+    cluster_tell(&scene.cluster, 2, "HSET " ENDS " %s %s", field, list_of("", 1, 5));
     let_ask(2);
     AWAIT(&ours, told == 1);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 1, 5));
-    cluster_tell(&scene.cluster, 2, "HSET %s %s", key, list_of("", 0, 6));
+    cluster_tell(&scene.cluster, 2, "HSET " ENDS " %s %s", field, list_of("", 0, 6));
     let_ask(2);
     AWAIT(&ours, told == 2);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 0, 6));
     for (unsigned i = 0; i < 3; i++)
-        cluster_tell(&scene.cluster, i, "HDEL %s", key);
+        cluster_tell(&scene.cluster, i, "HDEL " ENDS " %s", field);
     let_ask(0);
     assert_string_equal(successor_now(), "");
     end();
@@ -168,13 +168,13 @@ SCENE(test_they_must_tell_the_same, .masters = 6)
  * not exclude each other.  Then a tool has taken one end back, and its master has the other one. */
 SCENE(test_half_of_the_masters_lead_nowhere, .masters = 6)
 {
-    char key[160];
+    char field[160];
     struct take take;
     begin(4);
     end_list(4, list_of("", 0, 5));
-    key_of_end(key);
+    field_of_end(field);
     for (unsigned i = 2; i < 4; i++)
-        cluster_tell(&scene.cluster, i, "HSET %s %s", key, list_of("", 2, 4));
+        cluster_tell(&scene.cluster, i, "HSET " ENDS " %s %s", field, list_of("", 2, 4));
     for (unsigned i = 0; i < 4; i++)
         let_ask(i);
     assert_string_equal(successor_now(), "");
@@ -182,12 +182,12 @@ SCENE(test_half_of_the_masters_lead_nowhere, .masters = 6)
     assert_code(take_lock(&take, &ours, "name", NULL), REDLOCK_E_DIFFERS);
     assert_non_null(
         strstr(take.told[REDLOCK_NOT_ACQUIRED].text, "no quorum tells the one in its place"));
-    cluster_tell(&scene.cluster, 1, "HSET %s %s", key, list_of("", 2, 4));
+    cluster_tell(&scene.cluster, 1, "HSET " ENDS " %s %s", field, list_of("", 2, 4));
     let_ask(1);
     AWAIT(&ours, told == 1);
     assert_string_equal(last, list_of(SCHEME_LOGIN, 2, 4));
-    cluster_tell(&scene.cluster, 0, "HSET %s %s", key, list_of("", 2, 4));
-    cluster_tell(&scene.cluster, 3, "HSET %s %s", key, list_of("", 0, 5));
+    cluster_tell(&scene.cluster, 0, "HSET " ENDS " %s %s", field, list_of("", 2, 4));
+    cluster_tell(&scene.cluster, 3, "HSET " ENDS " %s %s", field, list_of("", 0, 5));
     let_ask(0);
     let_ask(3);
     take_free(&take);
@@ -199,14 +199,14 @@ SCENE(test_half_of_the_masters_lead_nowhere, .masters = 6)
 /* Masters sort as they like. */
 SCENE(test_the_order_is_no_matter, .masters = 4)
 {
-    char key[160];
+    char field[160];
     const char *one = list_of("", 0, 2), *other = list_of("", 2, 1);
     begin(3);
     end_list(3, list_of("", 0, 3));
-    key_of_end(key);
-    cluster_tell(&scene.cluster, 0, "HSET %s %s,%s", key, one, other);
-    cluster_tell(&scene.cluster, 1, "HSET %s %s,%s", key, other, one);
-    cluster_tell(&scene.cluster, 2, "HDEL %s", key);
+    field_of_end(field);
+    cluster_tell(&scene.cluster, 0, "HSET " ENDS " %s %s,%s", field, one, other);
+    cluster_tell(&scene.cluster, 1, "HSET " ENDS " %s %s,%s", field, other, one);
+    cluster_tell(&scene.cluster, 2, "HDEL " ENDS " %s", field);
     let_ask(0);
     let_ask(1);
     AWAIT(&ours, told == 1);
@@ -242,7 +242,7 @@ SCENE(test_a_client_goes_over, .masters = 6)
 /* Tells two of three masters, and asks the client. */
 static void assert_becomes(const char *list, const char *now, const char *entries)
 {
-    char key[160];
+    char field[160];
     redlock_options options = scene_options(&scene);
     options.nodes = list;
     options.fleet = FLEET;
@@ -259,7 +259,7 @@ static void assert_becomes(const char *list, const char *now, const char *entrie
         let_ask(i);
     assert_string_equal(successor_now(), entries);
     end();
-    cluster_tell_all(&scene.cluster, "HDEL %s", key_of_end(key));
+    cluster_tell_all(&scene.cluster, "HDEL " ENDS " %s", field_of_end(field));
 }
 
 /* "~" is a master that has the scheme of all and the login of the first one, "^" one as masters
