@@ -8,8 +8,8 @@
 #include "fixture.h"
 #include "user.h"
 
-#define TTL           5000
-#define QUARANTINE_MS 7000 /* more than ttl, drift, skew and the second that uptime rounds off */
+#define TTL           8000
+#define QUARANTINE_MS 10000 /* more than ttl, drift, skew and the second that uptime rounds off */
 
 static redlock_options short_ttl(void)
 {

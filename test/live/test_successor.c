@@ -83,13 +83,14 @@ static void end_list(unsigned count, const char *successor)
 
 #define ENDS "redlock:lists:" FLEET ":over:ends"
 
-/* The field in which a master keeps that the list is over; another field is behind it. */
+/* The field in which a master keeps that the list is over, beside that of the changes. */
 static char *field_of_end(char field[160])
 {
     redisReply *reply = cluster_ask(&scene.cluster, 0, "HKEYS " ENDS);
     assert_non_null(reply);
     assert_int_equal(reply->elements, 2);
-    snprintf(field, 160, "%s", reply->element[0]->str);
+    bool is_second = strcmp(reply->element[0]->str, "changes") == 0;
+    snprintf(field, 160, "%s", reply->element[is_second]->str);
     freeReplyObject(reply);
     return field;
 }

@@ -520,8 +520,9 @@ static void name_successor(struct list list, struct list next)
         redisReply *reply = cluster_ask(&cluster, i, "HKEYS redlock:lists:%s:over:ends", fleet);
         assert_non_null(reply);
         assert_int_equal(reply->elements, 2);
+        bool is_second = strcmp(reply->element[0]->str, "changes") == 0;
         cluster_tell(&cluster, i, "HSET redlock:lists:%s:over:ends %s %s", fleet,
-                     reply->element[0]->str, told_as(next));
+                     reply->element[is_second]->str, told_as(next));
         freeReplyObject(reply);
     }
 }

@@ -339,6 +339,7 @@ void change_end(struct world *w)
         return;
     for (unsigned i = 0; i < FIRST(w)->masters; i++) {
         note_end(w, i);
+        agree.changes = w->servers[i].model.data.changes;
         model_execute(&w->servers[i].model, server_wall(w, i), &call, &answer);
     }
     w->change.stage = CHANGE_WAS_TAKEN_BACK;
