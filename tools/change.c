@@ -314,7 +314,7 @@ static void look_whether_over(struct change *change)
     bool is_all = ended == seen.told || boot_ms() >= change->enough_at + PATIENT_MS;
     if (!is_enough || !is_all)
         put_progress(change, watch, &seen);
-    else if (has_stayed_over(change, ended & seen.vote))
+    else if (has_stayed_over(change, seen.ours))
         end_step(change, &seen);
 }
 
