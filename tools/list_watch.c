@@ -88,10 +88,15 @@ static unsigned all_of(const struct list_watch *watch)
     return (1U << watch->masters) - 1;
 }
 
+unsigned list_seen_free(const struct list_seen *seen)
+{
+    return seen->told & ~(seen->over & ~seen->ours);
+}
+
 unsigned list_watch_behind(const struct list_watch *watch, const struct list_watch *other,
                            const struct list_seen *others)
 {
-    unsigned free = others->told & ~(others->over & ~others->ours);
+    unsigned free = list_seen_free(others);
     unsigned shared = list_watch_shared(watch, other, all_of(other));
     unsigned known = others->told | list_watch_shared(other, watch, all_of(watch));
     unsigned alone = known == all_of(other) ? all_of(watch) & ~shared : 0;
@@ -217,8 +222,7 @@ unsigned list_watch_enough(const struct list_watch *watch)
 
 bool list_watch_is_free(const struct list_watch *watch, const struct list_seen *seen)
 {
-    unsigned free = seen->told & ~(seen->over & ~seen->ours);
-    return masters_in(free) >= list_watch_enough(watch);
+    return masters_in(list_seen_free(seen)) >= list_watch_enough(watch);
 }
 
 static bool is_text(struct client_text text, const char *word)

@@ -66,6 +66,9 @@ const struct list_used *list_watch_unsafe(const struct list_watch *watch,
 unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
                            unsigned bits);
 
+/* The masters to which the list is not over for another one than our successor. */
+unsigned list_seen_free(const struct list_seen *seen);
+
 /* Its masters at which a tool may take back an end of it, as the other list is not over there for a
  * third one.  One that did not tell, or may be an unknown one of the other list, is left out. */
 unsigned list_watch_behind(const struct list_watch *watch, const struct list_watch *other,

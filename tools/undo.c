@@ -205,7 +205,7 @@ static bool is_next_ready(struct undo *undo, const struct next *next)
     list_watch_look(&next->watch, &seen);
     if (is_unsafe(undo, &seen) || is_next_over(undo, next, &seen))
         return false;
-    unsigned free = seen.told & ~(seen.over & ~seen.ours);
+    unsigned free = list_seen_free(&seen);
     return seen.is_settled &&
            !are_too_few(undo, &next->watch, masters_in(next->ends ? seen.ours : free), enough);
 }
