@@ -21,6 +21,8 @@
 #include "lists.h"
 #include "record.h"
 
+#define AGAIN_S 0.5
+
 struct elector {
     struct record record;
     struct lists lists;
@@ -28,6 +30,7 @@ struct elector {
     redlock_campaign *candidate;
     redlock_observer *observer;
     int64_t term, until; /* 0: it does not lead */
+    ev_timer again;      /* it stands once more */
     ev_prepare look;
     ev_signal end;
 };
@@ -81,6 +84,8 @@ static void on_event(redlock_campaign *candidate, const redlock_event *event, vo
         record_put(&elector->record, now, "announced %lld", (long long)event->fence);
     } else if (event->kind == REDLOCK_LOST || event->kind == REDLOCK_RELEASED) {
         is_over(elector, now);
+    } else if (event->kind == REDLOCK_NOT_ACQUIRED) {
+        ev_timer_again(EV_DEFAULT, &elector->again);
     }
 }
 
@@ -99,13 +104,19 @@ static void on_closed(void *owner)
     ev_break(EV_DEFAULT, EVBREAK_ALL);
 }
 
-static void let_go(struct elector *elector)
+static void resign(struct elector *elector)
 {
     is_over(elector, now_us());
-    redlock_observer_free(elector->observer);
+    ev_timer_stop(EV_DEFAULT, &elector->again);
     redlock_campaign_free(elector->candidate);
-    elector->observer = NULL;
     elector->candidate = NULL;
+}
+
+static void let_go(struct elector *elector)
+{
+    resign(elector);
+    redlock_observer_free(elector->observer);
+    elector->observer = NULL;
 }
 
 static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
@@ -116,44 +127,61 @@ static void on_signal(struct ev_loop *loop, ev_signal *signal, int events)
     lists_close(&elector->lists);
 }
 
-static bool stand(struct elector *elector)
+static void must(bool done, const char *what)
+{
+    if (done)
+        return;
+    fprintf(stderr, "elector: cannot %s\n", what);
+    exit(1);
+}
+
+static void stand(struct elector *elector)
 {
     redlock_campaign_options options = {.size = sizeof options};
-    redlock *client = elector->lists.client;
-    const char *name = elector->arguments[1];
     options.ttl_ms = atoll(elector->arguments[2]);
     options.value = elector->arguments[3];
     options.length = strlen(elector->arguments[3]);
-    return redlock_observer_begin(client, &elector->observer, name, on_leader, elector) ==
-               REDLOCK_OK &&
-           redlock_campaign_begin(client, &elector->candidate, name, &options, on_event, elector) ==
-               REDLOCK_OK;
+    must(redlock_campaign_begin(elector->lists.client, &elector->candidate, elector->arguments[1],
+                                &options, on_event, elector) == REDLOCK_OK,
+         "stand");
+}
+
+static void observe(struct elector *elector)
+{
+    must(redlock_observer_begin(elector->lists.client, &elector->observer, elector->arguments[1],
+                                on_leader, elector) == REDLOCK_OK,
+         "observe");
+}
+
+/* The masters that refused its list, and so ended its campaign, may do so no more. */
+static void on_again(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    resign(timer->data);
+    stand(timer->data);
 }
 
 static bool leave_former(void *owner, redlock *former, bool is_new)
 {
-    struct elector *elector = owner;
     (void)former;
     if (!is_new)
         return false;
-    let_go(elector);
-    if (!stand(elector)) {
-        fputs("elector: cannot stand again\n", stderr);
-        exit(1);
-    }
+    let_go(owner);
+    observe(owner);
+    stand(owner);
     return false;
 }
 
-static bool begin(struct elector *elector)
+static void begin(struct elector *elector)
 {
+    ev_timer_init(&elector->again, on_again, 0., AGAIN_S);
     ev_prepare_init(&elector->look, on_prepare);
     ev_signal_init(&elector->end, on_signal, SIGTERM);
-    elector->look.data = elector->end.data = elector;
+    elector->again.data = elector->look.data = elector->end.data = elector;
     ev_signal_start(EV_DEFAULT, &elector->end);
-    bool begun = stand(elector);
-    if (begun)
-        ev_prepare_start(EV_DEFAULT, &elector->look);
-    return begun;
+    observe(elector);
+    stand(elector);
+    ev_prepare_start(EV_DEFAULT, &elector->look);
 }
 
 int main(int argc, char **argv)
@@ -176,8 +204,7 @@ int main(int argc, char **argv)
     if (!lists_open(&elector.lists))
         return 1;
     record_put(&elector.record, now_us(), "begin %d", (int)getpid());
-    bool begun = begin(&elector);
-    if (begun)
-        ev_run(EV_DEFAULT, 0);
-    return !begun;
+    begin(&elector);
+    ev_run(EV_DEFAULT, 0);
+    return 0;
 }
