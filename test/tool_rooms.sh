@@ -10,9 +10,9 @@ tools=$1
 shift
 bad=0
 
-# Besides its own headers.  Only the table in main.c leads from the commands into run.
+# Besides its own headers.  Only the table in main.c leads from the commands into run and masters.
 declare -A below=([report]='' [options]='report' [.]='options report' [run]='. options report'
-    [tls]='')
+    [masters]='. options report' [tls]='')
 
 declare -A room_of=()
 for room in "${!below[@]}"; do

@@ -60,7 +60,7 @@ esac
 flags=(-std=gnu11 -Wall -Wextra -Werror -Iinclude -Ilib/core -Ilib/wire -Ilib/io -Ilib/settings
     -Ilib/client -Ilib/recipes -Ilib/sync "-I$GENERATED")
 tool_flags=(-D_GNU_SOURCE -Ilib -Itools -Itools/report -Itools/options -Itools/run
-    '-DTLS_MODULE="tls.so"')
+    -Itools/masters '-DTLS_MODULE="tls.so"')
 count=0 bad=0
 for file in lib/*/*.c lib/*/*/*.c tools/*.c tools/*/*.c examples/*.c; do
     [[ ! $file =~ $needs_openssl ]] || continue

@@ -41,6 +41,8 @@ bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struc
 {
     redlock_options settings = options_of_client(options);
     char why[500] = "";
+    redlock_free(watch->client);
+    watch->client = NULL;
     settings.looks_only = true;
     settings.nodes = watch->entries.bytes;
     redlock *client = NULL;
@@ -88,9 +90,14 @@ static unsigned all_of(const struct list_watch *watch)
     return (1U << watch->masters) - 1;
 }
 
+unsigned list_seen_others(const struct list_seen *seen)
+{
+    return seen->over & ~seen->ours;
+}
+
 unsigned list_seen_free(const struct list_seen *seen)
 {
-    return seen->told & ~(seen->over & ~seen->ours);
+    return seen->told & ~list_seen_others(seen);
 }
 
 unsigned list_watch_behind(const struct list_watch *watch, const struct list_watch *other,
@@ -117,8 +124,6 @@ bool list_watch_revive(struct list_watch *watch, struct ev_loop *loop,
         if (!(masters >> i & 1))
             watch->changes[i] = NEVER_TOLD;
     watch->revives = true;
-    redlock_free(watch->client);
-    watch->client = NULL;
     return list_watch_open(watch, loop, options, true);
 }
 
@@ -187,7 +192,8 @@ void list_watch_look(const struct list_watch *watch, struct list_seen *seen)
     seen->over = seen->used.over & seen->told;
     struct client_text ours = {watch->successor.bytes, watch->successor.length};
     for (unsigned i = 0; i < watch->masters; i++)
-        if (seen->over >> i & 1 && redlock_lists_are_same(seen->used.successors[i], ours))
+        if (ours.length && seen->over >> i & 1 &&
+            redlock_lists_are_same(seen->used.successors[i], ours))
             seen->ours |= 1U << i;
     for (unsigned i = 0; i < seen->used.count; i++)
         note_list(seen, &seen->used.lists[i]);
@@ -208,7 +214,7 @@ const struct client_text *list_watch_other(const struct list_seen *seen)
     const struct client_text *most = NULL;
     for (unsigned i = 0; i < REDLOCK_MASTERS_MAX; i++) {
         const struct client_text *its = &seen->used.successors[i];
-        bool is_other = (seen->over & ~seen->ours) >> i & 1;
+        bool is_other = list_seen_others(seen) >> i & 1;
         if (is_other && (!most || list_watch_tellers(seen, its) > list_watch_tellers(seen, most)))
             most = its;
     }

@@ -134,7 +134,7 @@ static bool is_next_over(struct undo *undo, const struct next *next, const struc
 {
     const struct client_text *third = list_watch_other(seen);
     struct text why = {0};
-    if (masters_in(seen->over & ~seen->ours) <= next->watch.spare)
+    if (masters_in(list_seen_others(seen)) <= next->watch.spare)
         return false;
     begin_refusal(&why, &(struct client_text){next->told.bytes, next->told.length});
     text_format(&why, ", is over, too, in favour of ");
@@ -148,8 +148,6 @@ static bool is_next_over(struct undo *undo, const struct next *next, const struc
 
 static void open_watch(struct undo *undo, struct list_watch *watch, bool says)
 {
-    redlock_free(watch->client);
-    watch->client = NULL;
     if (!list_watch_open(watch, undo->session.loop, &undo->plan.options, says))
         session_end(&undo->session, EXIT_INTERNAL, 0);
 }

@@ -34,8 +34,8 @@ struct list_seen {
 
 /* A client that was opened, which only looks. */
 void list_watch_take(struct list_watch *watch, redlock *client, const struct options *options);
-/* Opens one with the entries; false after a message.  `says`: that the list is over, with its
- * successor; that it is not, if it revives. */
+/* Opens one with the entries, in place of the former one; false after a message.  `says`: that the
+ * list is over, with its successor; that it is not, if it revives. */
 bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
                      bool says);
 void list_watch_free(struct list_watch *watch);
@@ -66,7 +66,9 @@ const struct list_used *list_watch_unsafe(const struct list_watch *watch,
 unsigned list_watch_shared(const struct list_watch *watch, const struct list_watch *other,
                            unsigned bits);
 
-/* The masters to which the list is not over for another one than our successor. */
+/* The masters to which the list is over for another one than our successor; and those to which it
+ * is not. */
+unsigned list_seen_others(const struct list_seen *seen);
 unsigned list_seen_free(const struct list_seen *seen);
 
 /* Its masters at which a tool may take back an end of it, as the other list is not over there for a

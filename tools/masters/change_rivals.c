@@ -1,0 +1,76 @@
+/*
+ * change_rivals.c - other commands that lead clients of the same lists elsewhere.
+ */
+#include "change_parts.h"
+#include "plan_report.h"
+
+/* Once a quorum knows our end, no other command can have one.  Before our end begins one that does
+ * not may be enough for another command; later they are too many if the rest is none. */
+static bool has_lost(const struct change *change, const struct list_watch *watch,
+                     const struct list_seen *seen)
+{
+    unsigned others = masters_in(list_seen_others(seen));
+    unsigned most = change->phase == ENDS ? watch->masters - watch->quorum : watch->spare;
+    return others > most && masters_in(seen->ours) < watch->quorum;
+}
+
+/* The list is over in favour of another one, by that many masters. */
+static void put_way_out(struct text *out, const struct list_watch *watch,
+                        const struct list_seen *seen, unsigned tell)
+{
+    unsigned others = masters_in(list_seen_others(seen));
+    if (tell >= watch->quorum)
+        text_format(out, ": begin with that one, or take the end back (--undo)");
+    else if (seen->ours && others > watch->masters - watch->quorum)
+        text_format(out,
+                    " on %u of %u masters, and of ours on %u: neither has a quorum. Take both "
+                    "ends back (--undo), and run one command alone",
+                    tell, watch->masters, masters_in(seen->ours));
+    else
+        text_format(out,
+                    " on %u of %u masters: let that command end it, or take the end back (--undo)",
+                    tell, watch->masters);
+}
+
+/* Another command leads its clients elsewhere.  True: this one must not go on. */
+bool change_is_taken(struct change *change, const struct list_watch *watch,
+                     const struct list_seen *seen)
+{
+    if (!has_lost(change, watch, seen))
+        return false;
+    const struct client_text *other = list_watch_other(seen);
+    struct text why = {0};
+    text_format(&why, "the list ");
+    plan_put_nodes(&why, &change->plan, change->step - 1, plan_member);
+    text_format(&why, " is over in favour of another one, ");
+    text_shown(&why, other->bytes, other->length);
+    put_way_out(&why, watch, seen, list_watch_tellers(seen, other));
+    change_refuse(change, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
+/* Another command led clients away from the list to come: an end would leave them none. */
+bool change_is_next_taken(struct change *change)
+{
+    struct list_seen next;
+    list_watch_look(&change->next, &next);
+    unsigned other = list_seen_others(&next);
+    if (masters_in(other) <= change->next.masters - change->next.quorum)
+        return false;
+    const struct client_text *list = &next.used.successors[__builtin_ctz(other)];
+    struct text why = {0};
+    text_format(&why, "the next list ");
+    plan_put_nodes(&why, &change->plan, change->step, plan_member);
+    text_format(&why, " is over in favour of ");
+    text_shown(&why, list->bytes, list->length);
+    text_format(&why, ", by another command. When that has ended, run this one again to go on");
+    change_refuse(change, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
+bool change_do_quorums_tell(const struct change *change, const struct list_seen *now,
+                            const struct list_seen *next)
+{
+    return masters_in(now->told) >= change->now.quorum &&
+           masters_in(next->told) >= change->next.quorum;
+}
