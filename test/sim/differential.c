@@ -1200,6 +1200,12 @@ static void set_clock_back(struct test *t)
     t->model.data.clock.h = h;
 }
 
+static void die_of_usage(void)
+{
+    real_die("usage: differential [--commands N] [--seed S] [--break KIND | --break-batch KIND | "
+             "--flaw FLAW]");
+}
+
 int main(int argc, char **argv)
 {
     struct test t = {.chance.state = 1,
@@ -1208,8 +1214,10 @@ int main(int argc, char **argv)
                      .breaks = -1,
                      .directory = "/tmp/differential-XXXXXX"};
     unsigned long commands = 200000;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--commands") == 0)
+    for (int i = 1; i < argc; i += 2)
+        if (i + 1 == argc)
+            die_of_usage();
+        else if (strcmp(argv[i], "--commands") == 0)
             commands = strtoul(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seed") == 0)
             t.chance.state = strtoull(argv[i + 1], NULL, 10);
@@ -1220,9 +1228,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--break-batch") == 0)
             t.in_batches = true, t.breaks = option_kind(argv[i + 1]);
         else
-            real_die("usage: differential [--commands N] [--seed S] [--break KIND | --break-batch "
-                     "KIND | --flaw FLAW]");
-    }
+            die_of_usage();
     if (!mkdtemp(t.directory))
         real_die("no scratch directory");
     snprintf(t.socket, sizeof t.socket, "%s/socket", t.directory);
