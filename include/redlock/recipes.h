@@ -48,7 +48,8 @@ typedef struct redlock_campaign_options {
  *   ANNOUNCED   a quorum of masters has its value
  *   LOST        stop leading now: another one may lead when event->valid_ms are over.  The
  *               candidate stands for another term when the callback has returned
- *   RELEASED, NOT_ACQUIRED   final: it resigned or cannot stand; event->code says which */
+ *   RELEASED, NOT_ACQUIRED   final: it resigned or cannot stand; event->code says which.  E_DIFFERS
+ *               may pass, as while masters are changed: begin another campaign later */
 typedef void redlock_campaign_callback(redlock_campaign *candidate, const redlock_event *event,
                                        void *data);
 
