@@ -73,6 +73,26 @@ class Undone(Undo):
         lines.next("^done: ")
         self.finish(process, 0)
 
+    def test_undo_while_the_command_looks_back(self):
+        """A master told that the first list is over before it had the end of the next one, and undoes took
+        both back there. It hears the next end again: its old answer about the first list does not count."""
+        self.say("1", B, [1])
+        process, lines = self.begin(A, C, "--patience", "0")
+        lines.next("step 2 of 2")
+        lines.next("over on 4 of 4 masters, but 1 client says it")
+        for now, master in (A, 1), (B, 2):
+            self.forget_end(now, master)
+            self.tell_end(now, self.names(1, 2), [master])
+        lines.next("over on 3 of 4 masters")
+        self.say("-1", B, [1])
+        lines.next("step 1 again: the former list is over on 2 of 3 masters")
+        self.take_back(B, [2])
+        self.take_back(A, [1, 2])
+        self.assertTrue(self.is_valid(A, [1, 2]))
+        lines.next("^done: ")
+        self.assertFalse(self.is_valid(A, [1]) and self.is_valid(A, [2]))
+        self.finish(process, 0)
+
     def test_undo_beside_the_command(self):
         """It would say the end again, and gives up."""
         self.say("1", (1, 2, 3), [1, 2, 3])
@@ -129,6 +149,7 @@ class Undone(Undo):
 
     def test_undo_run_again(self):
         """The first one was killed when it had taken the end back on two masters."""
+        self.lend_login()
         self.tell_end(A, self.names(*B), [3])
         self.assertIn(f"the one in its place {self.names(*B)} is over on 4 of 4 masters\n", self.undo(*A).out)
 
