@@ -73,26 +73,6 @@ class Undone(Undo):
         lines.next("^done: ")
         self.finish(process, 0)
 
-    def test_undo_while_the_command_looks_back(self):
-        """A master told that the first list is over before it had the end of the next one, and undoes took
-        both back there. It hears the next end again: its old answer about the first list does not count."""
-        self.say("1", B, [1])
-        process, lines = self.begin(A, C, "--patience", "0")
-        lines.next("step 2 of 2")
-        lines.next("over on 4 of 4 masters, but 1 client says it")
-        for now, master in (A, 1), (B, 2):
-            self.forget_end(now, master)
-            self.tell_end(now, self.names(1, 2), [master])
-        lines.next("over on 3 of 4 masters")
-        self.say("-1", B, [1])
-        lines.next("step 1 again: the former list is over on 2 of 3 masters")
-        self.take_back(B, [2])
-        self.take_back(A, [1, 2])
-        self.assertTrue(self.is_valid(A, [1, 2]))
-        lines.next("^done: ")
-        self.assertFalse(self.is_valid(A, [1]) and self.is_valid(A, [2]))
-        self.finish(process, 0)
-
     def test_undo_beside_the_command(self):
         """It would say the end again, and gives up."""
         self.say("1", (1, 2, 3), [1, 2, 3])
@@ -101,6 +81,33 @@ class Undone(Undo):
         self.undo(1, 2, 3)
         self.assertIn("the next list ", self.finish(process, DIFFERS).err)
         self.run_once(self.of(1, 2, 3), status=0)
+
+    def test_undo_beside_a_stopped_command(self):
+        """When it goes on, it does not say the end again. Else both lists would be over."""
+        self.lend_login()
+        self.say("1", A, [1, 2, 3])
+        process, lines = self.begin(A, B, "--patience", "0")
+        lines.next("over on 3 of 3 masters, but 1 client says it")
+        process.send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        self.assertIn(f"the one in its place {self.names(*B)} is over on 4 of 4 masters", self.undo(*A).out)
+        until(lambda: time.monotonic() > stopped + 6, "it would say the end again")
+        process.send_signal(signal.SIGCONT)
+        told = self.finish(process, DIFFERS).err
+        self.assertIn(f"the list {self.names(*A)} is valid again, by another command. ", told)
+        self.assertTrue(self.is_valid(A, A))
+
+    def test_change_back_beside_the_command(self):
+        """It waits in step 2, and does not say again that the first list is over."""
+        self.lend_login()
+        self.say("1", B, B)
+        process, lines = self.begin(A, C)
+        lines.next("1 client says the former list on 4 of 4 masters")
+        back, _ = self.begin(B, A, "--patience", "0")
+        self.assertIn(" is over in favour of another one, ", self.finish(process, DIFFERS).err)
+        self.say("-1", B, B)
+        self.finish(back, 0)
+        self.assertTrue(self.is_valid(A, A))
 
     def test_undo_beside_another_list(self):
         self.change((1, 2, 3), (1, 2, 3, 4))

@@ -20,7 +20,6 @@
 
 #define LOOK_S     0.05
 #define PATIENT_MS 10000 /* for masters above a quorum */
-#define SLEPT_MS   2000  /* without a look */
 
 /* ---- A step --------------------------------------------------------------------- */
 
@@ -111,7 +110,8 @@ static void look_whether_over(struct change *change)
     struct list_seen seen;
     list_watch_look(watch, &seen);
     unsigned ended = seen.ours & ~seen.saying;
-    if (change_is_taken(change, watch, &seen) || change_is_next_taken(change) || !seen.is_settled)
+    if (change_is_taken_back(change) || change_is_taken(change, watch, &seen) ||
+        change_is_next_taken(change) || !seen.is_settled)
         return;
     bool is_enough = masters_in(ended & seen.vote) >= watch->quorum;
     if (!is_enough)
@@ -162,23 +162,17 @@ static void end_if_nobody_says(struct change *change, const struct list_seen *se
 {
     bool is_free = masters_in(seen->saying) <= change->now.spare;
     bool is_impatient = !is_free && is_patience_over(change);
-    if (has_slept(change) || !(is_free || is_impatient))
+    if (!is_free && !is_impatient)
         return;
     if (is_impatient)
         tell_impatience(change, seen);
-    if (!change->session.ending)
+    if (!change->session.ending && !has_slept(change))
         begin_end(change);
 }
 
 static void look_who_says(struct change *change)
 {
     struct list_seen seen, next;
-    bool slept = has_slept(change);
-    change->looked_at = boot_ms();
-    if (slept) {
-        change_look_anew(change);
-        return;
-    }
     list_watch_look(&change->now, &seen);
     list_watch_look(&change->next, &next);
     if (change_is_taken(change, &change->now, &seen) || has_others(change, &seen) ||
@@ -197,7 +191,6 @@ static void begin_wait(struct change *change)
     change_show_step(&out, &change->plan, change->step);
     change_put(change, &out);
     change->phase = WAITS;
-    change->looked_at = boot_ms();
     list_watch_look(&change->now, &seen);
     if (!change->session.ending && masters_in(seen.ours) > change->now.masters - change->now.quorum)
         begin_end(change);
@@ -279,6 +272,36 @@ static void check(struct change *change)
         ask_user(change);
 }
 
+/* Answers from before a sleep are old, and so are those that lay in a socket meanwhile. */
+static void look_after_sleep(struct change *change)
+{
+    struct list_watch *end = &change->ends[change->step];
+    unsigned ended = end->ended;
+    change->looks_back = false;
+    change->enough_at = 0;
+    if (change->phase == WAITS)
+        change_look_anew(change);
+    else if (change->phase != ENDS)
+        change_open_next(change);
+    else if (change_watch(change, end, change->step - 1, false)) {
+        end->ended = ended;
+        change_watch(change, &change->next, change->step, false);
+    }
+}
+
+static bool has_woken(struct change *change)
+{
+    bool slept = has_slept(change);
+    change->looked_at = boot_ms();
+    return slept && change->phase > ASKS;
+}
+
+static void say_former_ends(struct change *change)
+{
+    for (unsigned i = 1; i < change->step; i++)
+        list_watch_say_on(&change->ends[i]);
+}
+
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct change *change = timer->data;
@@ -287,9 +310,13 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
         [REVIVES] = open_next, [WAITS] = look_who_says, [ENDS] = look_whether_over,
     };
     (void)events;
-    if (!change->session.ending && looks[change->phase])
+    if (!change->session.ending && has_woken(change))
+        look_after_sleep(change);
+    else if (!change->session.ending && looks[change->phase])
         looks[change->phase](change);
-    if (change->session.ending)
+    if (!change->session.ending)
+        say_former_ends(change);
+    else
         ev_timer_stop(loop, timer);
 }
 
@@ -328,8 +355,9 @@ static void tell_state(struct change *change)
             "again; to take the end back, use --undo with that list",
             change->step, nodes.bytes, masters_in(seen.over), watch->masters);
     else
-        say("in step %u: the list %s is not over. To go on, run this command again", change->step,
-            nodes.bytes);
+        say("in step %u: the list %s is not over. To go on, run this command again, before any "
+            "other change",
+            change->step, nodes.bytes);
     text_free(&nodes);
 }
 

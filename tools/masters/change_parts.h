@@ -60,6 +60,8 @@ void change_refuse(struct change *change, redlock_code code, struct text *senten
 bool change_is_taken(struct change *change, const struct list_watch *watch,
                      const struct list_seen *seen);
 bool change_is_next_taken(struct change *change);
+/* Another command took back that the former list is over. */
+bool change_is_taken_back(struct change *change);
 /* Two quorums of the present list share a master, and that keeps one end.  So no other command can
  * lead clients elsewhere beyond a network that has parted.  Without a quorum of the next list an
  * end would leave them none, and a third list in use might go unheard. */

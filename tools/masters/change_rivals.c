@@ -68,6 +68,21 @@ bool change_is_next_taken(struct change *change)
     return true;
 }
 
+/* An undo, or a change that leads back.  Said again, the end might leave both lists over. */
+bool change_is_taken_back(struct change *change)
+{
+    struct list_watch *watch = &change->ends[change->step];
+    struct text why = {0};
+    if (masters_in(list_watch_say_on(watch)) <= watch->spare)
+        return false;
+    text_format(&why, "the list ");
+    plan_put_nodes(&why, &change->plan, change->step - 1, plan_member);
+    text_format(&why, " is valid again, by another command. When that has ended, run this one "
+                      "again to go on");
+    change_refuse(change, REDLOCK_E_DIFFERS, &why);
+    return true;
+}
+
 bool change_do_quorums_tell(const struct change *change, const struct list_seen *now,
                             const struct list_seen *next)
 {

@@ -34,6 +34,7 @@ void list_watch_take(struct list_watch *watch, redlock *client, const struct opt
     watch->spare = (unsigned)options->spare;
     watch->quorum = redlock_quorum(watch->masters, watch->spare);
     watch->until = boot_ms() + SETTLE_MS;
+    watch->ended = 0;
 }
 
 bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
@@ -199,6 +200,21 @@ void list_watch_look(const struct list_watch *watch, struct list_seen *seen)
         note_list(seen, &seen->used.lists[i]);
     note_full(seen);
     seen->saying &= seen->told;
+}
+
+unsigned list_watch_say_on(struct list_watch *watch)
+{
+    struct list_seen seen;
+    unsigned lost = 0;
+    list_watch_look(watch, &seen);
+    if (!seen.is_settled) /* it says what it was opened for */
+        return 0;
+    for (unsigned i = 0; i < watch->masters; i++)
+        lost |= (unsigned)!seen.used.changes[i] << i;
+    watch->ended |= seen.ours;
+    unsigned valid = seen.told & ~seen.over, must_hear = valid & (~watch->ended | lost);
+    redlock_list_end(watch->client, must_hear ? watch->successor.bytes : NULL);
+    return valid & ~must_hear;
 }
 
 unsigned list_watch_tellers(const struct list_seen *seen, const struct client_text *list)

@@ -11,13 +11,16 @@
 #include "options.h"
 #include "text.h"
 
+#define SLEPT_MS 2000 /* between two looks: the tool has slept, or was stopped */
+
 struct list_watch {
     redlock *client;
     struct text entries, successor; /* the caller fills them; a successor may be missing */
     bool revives;                   /* or, of a list that was over: with what masters told then */
     int64_t changes[REDLOCK_MASTERS_MAX];
     unsigned masters, spare, quorum;
-    int64_t until; /* it waits for its masters */
+    int64_t until;  /* it waits for its masters */
+    unsigned ended; /* bits: they have told the end for our successor */
 };
 
 /* The answers of the masters by now; bits of masters. */
@@ -39,6 +42,10 @@ void list_watch_take(struct list_watch *watch, redlock *client, const struct opt
 bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
                      bool says);
 void list_watch_free(struct list_watch *watch);
+
+/* Says an end on, to masters that never told it, and to those that lost all ends.  Where another
+ * tool took it back it is not said again: returns these masters.  For each look. */
+unsigned list_watch_say_on(struct list_watch *watch);
 
 /* The texts are valid until the loop runs again. */
 void list_watch_look(const struct list_watch *watch, struct list_seen *seen);

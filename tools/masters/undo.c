@@ -40,7 +40,7 @@ struct undo {
     unsigned count;
     unsigned times; /* that it took the end back */
     bool has_listened;
-    int64_t said_at; /* boot_ms() */
+    int64_t said_at, looked_at; /* boot_ms() */
 };
 
 /* ---- The outcome ------------------------------------------------------------------- */
@@ -393,13 +393,48 @@ static void look(struct undo *undo)
     }
 }
 
+static void drop_nexts(struct undo *undo)
+{
+    for (unsigned i = 0; i < undo->count; i++) {
+        list_watch_free(&undo->nexts[i].watch);
+        text_free(&undo->nexts[i].told);
+    }
+    memset(undo->nexts, 0, sizeof undo->nexts);
+    undo->count = 0;
+}
+
+/* Answers from before a sleep are old, and so are those that lay in a socket meanwhile. */
+static bool has_slept(struct undo *undo)
+{
+    int64_t before = undo->looked_at;
+    undo->looked_at = boot_ms();
+    return before && boot_ms() > before + SLEPT_MS;
+}
+
+static void look_after_sleep(struct undo *undo)
+{
+    drop_nexts(undo);
+    look_anew(undo);
+}
+
+static void say_ends_on(struct undo *undo)
+{
+    for (unsigned i = 0; i < undo->count; i++)
+        if (undo->nexts[i].ends)
+            list_watch_say_on(&undo->nexts[i].watch);
+}
+
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct undo *undo = timer->data;
     (void)events;
-    if (!undo->session.ending)
+    if (!undo->session.ending && has_slept(undo))
+        look_after_sleep(undo);
+    else if (!undo->session.ending)
         look(undo);
-    if (undo->session.ending)
+    if (!undo->session.ending)
+        say_ends_on(undo);
+    else
         ev_timer_stop(loop, timer);
 }
 
@@ -423,10 +458,7 @@ static void on_end(void *data)
 {
     struct undo *undo = data;
     list_watch_free(&undo->own);
-    for (unsigned i = 0; i < undo->count; i++) {
-        list_watch_free(&undo->nexts[i].watch);
-        text_free(&undo->nexts[i].told);
-    }
+    drop_nexts(undo);
 }
 
 int perform_undo(const struct options *options)
