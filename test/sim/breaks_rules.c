@@ -81,10 +81,11 @@ static bool renews_in_turn(const struct user_lease *lease)
            core->terms.margin <= core->terms.ttl / 4;
 }
 
-/* One of three may be in its turn. */
+/* One of three may be in its turn.  A lease that was just acquired may be confirmed, and heals. */
 static void note_renewal(struct user_heeder *it, const struct user_lease *lease)
 {
-    usec now = it->shell->client->engine->now, now_or_none = renews_in_turn(lease) ? now : 0;
+    bool counts = renews_in_turn(lease) && it->shell->world->now > it->began + AGAIN_AFTER;
+    usec now = it->shell->client->engine->now, now_or_none = counts ? now : 0;
     if (now_or_none && it->broken.renewed[0] && now < it->broken.renewed[0] + AGAIN_AFTER)
         world_violated(it->shell->world, "taken", "lease %u renews three times in %lld us",
                        lease->number, (long long)(now - it->broken.renewed[0]));

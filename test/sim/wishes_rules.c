@@ -204,7 +204,8 @@ static usec calm_since(const struct world *w)
     return !w->faults ? 0 : w->peace ? w->peace_at : NEVER;
 }
 
-/* The master has this wish for it now, and has had it for long. */
+/* The master has this wish for it now, and has had it for long.  By clocks that run apart it may
+ * seem to be from before the heeder began. */
 static bool is_overdue_on(struct user_heeder *heeder, unsigned master, usec since)
 {
     const struct shell *s = heeder->shell;
@@ -213,7 +214,7 @@ static bool is_overdue_on(struct user_heeder *heeder, unsigned master, usec sinc
     const struct wish_there *there = &w->wishes_there[master][heeder->name];
     const struct master *known = shell_master(s, master);
     if (!server->up || w->ever_wrong >> master & 1 || !known || !master_is_up(known) ||
-        there->token != heeder->token || there->since < since ||
+        there->token != heeder->token || there->since < since + CLOCKS_APART ||
         there->since > w->now - HEARD_WITHIN)
         return false;
     const struct model_said *said =
