@@ -68,9 +68,9 @@ void redlock_lists_used(const redlock *client, struct lists_used *used)
     }
 }
 
-void redlock_list_end(redlock *client, const char *successor)
+void redlock_list_end(redlock *client, const char *successor, unsigned masters)
 {
-    engine_end_list(client->engine, successor);
+    engine_end_list(client->engine, successor, (uint16_t)masters);
 }
 
 void redlock_list_revive(redlock *client, const int64_t *changes)

@@ -43,11 +43,11 @@ struct lists_used {
 /* Of a client that only looks; the texts are valid until the loop runs again. */
 REDLOCK_API void redlock_lists_used(const redlock *client, struct lists_used *used);
 
-/* A client that only looks says to its masters, at each look, that its list is over.  No client may
- * count on it then, and masters tell them `successor`, or the list that was named first.  The text
- * must outlive the client.  The other call takes that back, where no end has changed since the
- * master told these `changes`: a tool that slept has seen something else. */
-REDLOCK_API void redlock_list_end(redlock *client, const char *successor);
+/* A client that only looks says to these masters (bits), at each look, that its list is over.  No
+ * client may count on it then, and masters tell them `successor`, or the list that was named first.
+ * The text must outlive the client.  The other call takes that back, where no end has changed since
+ * the master told these `changes`: a tool that slept has seen something else. */
+REDLOCK_API void redlock_list_end(redlock *client, const char *successor, unsigned masters);
 REDLOCK_API void redlock_list_revive(redlock *client, const int64_t *changes);
 
 /* The entries of a file with a list, without its comments; NULL with a sentence in `why`.  They may

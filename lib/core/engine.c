@@ -638,10 +638,11 @@ bool engine_init(struct engine *e, const struct engine_config *config, const str
     return room;
 }
 
-void engine_end_list(struct engine *e, const char *successor)
+void engine_end_list(struct engine *e, const char *successor, uint16_t masters)
 {
     ASSERT(e->config.looks_only);
     e->config.successor = successor;
+    e->config.ends_at = masters;
 }
 
 void engine_revive_list(struct engine *e, const int64_t *changes)

@@ -27,10 +27,10 @@ void engine_start(struct engine *engine, usec now);
 /* Frees the core's memory and emits nothing.  The shell frees the leases, each after its
  * lease_drop(). */
 void engine_free(struct engine *engine);
-/* An engine that only looks says at each look that its list is over, and `successor` follows: that
- * text must outlive it.  Or it says that the list is not over, to masters that kept and took back
- * no end since they told these `changes`. */
-void engine_end_list(struct engine *engine, const char *successor);
+/* An engine that only looks says to these masters (bits), at each look, that its list is over, and
+ * `successor` follows: that text must outlive it.  Or it says that the list is not over, to masters
+ * that kept and took back no end since they told these `changes`. */
+void engine_end_list(struct engine *engine, const char *successor, uint16_t masters);
 void engine_revive_list(struct engine *engine, const int64_t *changes);
 /* Any lease that was made and not dropped; NULL if there is none. */
 struct lease *engine_any_lease(const struct engine *engine);

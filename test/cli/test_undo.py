@@ -55,21 +55,37 @@ class Undone(Undo):
                       f"{self.names(2, 3, 4)}: begin a change with ", told)
         self.is_over((1, 2, 3), (1, 2, 3, 4))
 
-    def test_undo_in_the_next_step(self):
-        """A client gets a lease by the first list, before the command says its end again."""
-        self.say("1", (1, 2, 3, 4), [1, 2, 3, 4])
-        process, lines = self.begin((1, 2, 3), (2, 3, 4))
+    def begin_next_step(self):
+        self.say("1", B, B)
+        process, lines = self.begin(A, C)
         lines.next("step 2 of 2")
         lines.next("1 client says the former list on 4 of 4 masters")
+        return process, lines
+
+    def test_undo_in_the_next_step(self):
+        """No client has the third list, so the first may be valid beside the second."""
+        process, _ = self.begin_next_step()
+        self.take_back(A, A)
+        told = self.finish(process, DIFFERS).err
+        self.assertIn(f"the list {self.names(*A)} is valid again, by another command. ", told)
+        self.assertTrue(self.is_valid(A, A))
+
+    def test_undo_while_the_third_list_is_in_use(self):
+        """A client gets a lease by the first list, before the command says its end again."""
+        process, lines = self.begin_next_step()
+        self.say("1", C, C)
+        said = time.monotonic()
+        until(lambda: time.monotonic() > said + 6, "it has heard of that")
 
         def is_let_in():
-            self.take_back((1, 2, 3), [1, 2])
-            return " over " not in "".join(self.say("1", (1, 2, 3), [1, 2], label="late"))
+            self.take_back(A, [1, 2])
+            return " over " not in "".join(self.say("1", A, [1, 2], label="late"))
         until(is_let_in, "both masters have its word")
-        self.say("-1", (1, 2, 3, 4), [1, 2, 3, 4])
+        until(lambda: not self.is_valid(A, [1]) and not self.is_valid(A, [2]), "it says the end again")
+        self.say("-1", B, B)
         lines.next("step 1 again: the former list is over on 3 of 3 masters, "
                    "but 1 client says it to 2 of these; .*: late$")
-        self.say("-1", (1, 2, 3), [1, 2])
+        self.say("-1", A, [1, 2])
         lines.next("^done: ")
         self.finish(process, 0)
 
@@ -104,7 +120,8 @@ class Undone(Undo):
         process, lines = self.begin(A, C)
         lines.next("1 client says the former list on 4 of 4 masters")
         back, _ = self.begin(B, A, "--patience", "0")
-        self.assertIn(" is over in favour of another one, ", self.finish(process, DIFFERS).err)
+        self.assertRegex(self.finish(process, DIFFERS).err,
+                         " is valid again, by another command| is over in favour of another one, ")
         self.say("-1", B, B)
         self.finish(back, 0)
         self.assertTrue(self.is_valid(A, A))

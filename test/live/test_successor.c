@@ -75,7 +75,7 @@ static void end_list(unsigned count, const char *successor)
     options.fleet = FLEET;
     options.looks_only = true;
     user_begin(&tool, scene.loop, NULL, &options);
-    redlock_list_end(tool.client, successor);
+    redlock_list_end(tool.client, successor, UINT16_MAX);
     AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == (1U << count) - 1),
              LIST_ENDS_MS);
     assert_int_equal(user_end(&tool, 5000), 0);
@@ -253,7 +253,7 @@ static void assert_becomes(const char *list, const char *now, const char *entrie
     struct lists_used used;
     options.looks_only = true;
     user_begin(&tool, scene.loop, NULL, &options);
-    redlock_list_end(tool.client, now);
+    redlock_list_end(tool.client, now, UINT16_MAX);
     AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == 3), LIST_ENDS_MS);
     assert_int_equal(user_end(&tool, 5000), 0);
     for (unsigned i = 0; i < 2; i++)

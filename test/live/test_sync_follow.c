@@ -142,7 +142,7 @@ struct telling {
 
 static void say_it_is_over(redlock *redlock, void *data)
 {
-    redlock_list_end(redlock, ((struct telling *)data)->successor);
+    redlock_list_end(redlock, ((struct telling *)data)->successor, UINT16_MAX);
 }
 
 static void look_who_says_so(redlock *redlock, void *data)

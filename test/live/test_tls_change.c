@@ -219,7 +219,7 @@ static void tell_over(struct list list, const char *successor)
     redlock_options options = options_of(list);
     options.looks_only = true;
     user_begin(&tool, ev_loop_new(0), NULL, &options);
-    redlock_list_end(tool.client, successor);
+    redlock_list_end(tool.client, successor, UINT16_MAX);
     AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == (1U << list.count) - 1),
              LIST_ENDS_MS);
     user_close(&tool, PATIENCE_MS);
@@ -297,7 +297,7 @@ CASE(whose_login)
     struct lists_used used;
     options.looks_only = true;
     user_begin(&tool, user.loop, NULL, &options);
-    redlock_list_end(tool.client, told);
+    redlock_list_end(tool.client, told, UINT16_MAX);
     AWAIT_MS(&tool, (redlock_lists_used(tool.client, &used), used.over == 3), LIST_ENDS_MS);
     user_end(&tool, PATIENCE_MS);
     for (unsigned i = 0; i < 2; i++)

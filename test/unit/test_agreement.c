@@ -1195,7 +1195,8 @@ CASE_HERE(who_looks_may_end_a_list)
     assert_true(engine_master(&fake.engine, 0).ended_ours);
     assert_true(slices_are_same(engine_master(&fake.engine, 0).successor, slice_of("a:1")));
     assert_false(engine_master(&fake.engine, 1).ended_ours);
-    engine_end_list(&fake.engine, "b:1");
+    engine_end_list(&fake.engine, "b:1", 1U << 0);
+    assert_int_equal(agreement_say(&fake.engine, 1)->says, SAYS_NOTHING);
     assert_int_equal(agreement_say(&fake.engine, 0)->says, SAYS_OVER);
     assert_string_equal(fake.engine.agree.successor, "b:1");
 }

@@ -28,6 +28,7 @@ static void begin_step(struct change *change, unsigned step)
     change->step = step;
     change->began = boot_ms();
     change->revivals = 0;
+    change->asks_next = false;
     change_open_next(change);
 }
 
@@ -272,21 +273,31 @@ static void check(struct change *change)
         ask_user(change);
 }
 
+/* Old answers say no end: the command looks anew, unless an honest master has told it. */
+static void look_at_end_anew(struct change *change)
+{
+    struct list_watch *end = &change->ends[change->step];
+    change->looks_back = false;
+    change->enough_at = 0;
+    if (masters_in(list_watch_ended(end)) <= end->spare) {
+        change_drop(change, end);
+        change_open_next(change);
+    } else if (!list_watch_open(end, change->session.loop, &change->plan.options, false)) {
+        session_end(&change->session, EXIT_INTERNAL, 0);
+    } else {
+        change_watch(change, &change->next, change->step, false);
+    }
+}
+
 /* Answers from before a sleep are old, and so are those that lay in a socket meanwhile. */
 static void look_after_sleep(struct change *change)
 {
-    struct list_watch *end = &change->ends[change->step];
-    unsigned ended = end->ended;
-    change->looks_back = false;
-    change->enough_at = 0;
-    if (change->phase == WAITS)
+    if (change->phase == ENDS)
+        look_at_end_anew(change);
+    else if (change->phase == WAITS)
         change_look_anew(change);
-    else if (change->phase != ENDS)
+    else
         change_open_next(change);
-    else if (change_watch(change, end, change->step - 1, false)) {
-        end->ended = ended;
-        change_watch(change, &change->next, change->step, false);
-    }
 }
 
 static bool has_woken(struct change *change)
@@ -294,12 +305,6 @@ static bool has_woken(struct change *change)
     bool slept = has_slept(change);
     change->looked_at = boot_ms();
     return slept && change->phase > ASKS;
-}
-
-static void say_former_ends(struct change *change)
-{
-    for (unsigned i = 1; i < change->step; i++)
-        list_watch_say_on(&change->ends[i]);
 }
 
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
@@ -315,7 +320,7 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
     else if (!change->session.ending && looks[change->phase])
         looks[change->phase](change);
     if (!change->session.ending)
-        say_former_ends(change);
+        change_hold_former_ends(change);
     else
         ev_timer_stop(loop, timer);
 }

@@ -25,6 +25,7 @@ struct change {
     int64_t began, looked_at, enough_at;       /* boot_ms(); 0: not yet */
     bool looks_back;   /* at the list before the former one, as its end may have been taken back */
     unsigned revivals; /* of the list to come, in this step */
+    bool asks_next;    /* whether clients use it, since an earlier list is valid again */
     unsigned ended;    /* masters that had told the end of the former one by then */
     int64_t took_ms[LISTS_MOST_ON_WAY];
     struct text mark; /* what was printed last, without times */
@@ -60,8 +61,11 @@ void change_refuse(struct change *change, redlock_code code, struct text *senten
 bool change_is_taken(struct change *change, const struct list_watch *watch,
                      const struct list_seen *seen);
 bool change_is_next_taken(struct change *change);
-/* Another command took back that the former list is over. */
+/* Another command took back that the former list is over.  Likewise. */
 bool change_is_taken_back(struct change *change);
+/* Says on that earlier lists are over, also where another command took that back once a list that
+ * may not meet them is in use.  Before that the command ends, after a message. */
+void change_hold_former_ends(struct change *change);
 /* Two quorums of the present list share a master, and that keeps one end.  So no other command can
  * lead clients elsewhere beyond a network that has parted.  Without a quorum of the next list an
  * end would leave them none, and a third list in use might go unheard. */

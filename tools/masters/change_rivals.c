@@ -68,19 +68,51 @@ bool change_is_next_taken(struct change *change)
     return true;
 }
 
-/* An undo, or a change that leads back.  Said again, the end might leave both lists over. */
-bool change_is_taken_back(struct change *change)
+static void refuse_beside(struct change *change, unsigned list)
 {
-    struct list_watch *watch = &change->ends[change->step];
     struct text why = {0};
-    if (masters_in(list_watch_say_on(watch)) <= watch->spare)
-        return false;
     text_format(&why, "the list ");
-    plan_put_nodes(&why, &change->plan, change->step - 1, plan_member);
+    plan_put_nodes(&why, &change->plan, list, plan_member);
     text_format(&why, " is valid again, by another command. When that has ended, run this one "
                       "again to go on");
     change_refuse(change, REDLOCK_E_DIFFERS, &why);
+}
+
+/* By an undo, or a change that leads back.  Said again, the end might leave both lists over. */
+bool change_is_taken_back(struct change *change)
+{
+    struct list_watch *watch = &change->ends[change->step];
+    if (masters_in(list_watch_say_on(watch, false)) <= watch->spare)
+        return false;
+    refuse_beside(change, change->step - 1);
     return true;
+}
+
+/* Clients may have come to the next list since it was asked. */
+static void refuse_unless_used(struct change *change, const struct list_seen *next, unsigned list)
+{
+    if (change->asks_next && next->is_settled)
+        refuse_beside(change, list);
+    else if (!change->asks_next)
+        change->asks_next = change_watch(change, &change->next, change->step, false);
+}
+
+/* The list before the former one may be valid beside that, but not beside the next one. */
+void change_hold_former_ends(struct change *change)
+{
+    bool is_one_valid = false;
+    for (unsigned i = 1; i < change->step && !change->session.ending; i++) {
+        struct list_watch *watch = &change->ends[i];
+        struct list_seen next;
+        list_watch_look(&change->next, &next);
+        bool must_end = change->phase == ENDS || i + 1 < change->step || next.saying;
+        unsigned taken = list_watch_say_on(watch, must_end);
+        if (must_end || masters_in(taken) <= watch->spare)
+            continue;
+        is_one_valid = true;
+        refuse_unless_used(change, &next, i - 1);
+    }
+    change->asks_next &= is_one_valid;
 }
 
 bool change_do_quorums_tell(const struct change *change, const struct list_seen *now,

@@ -34,7 +34,6 @@ void list_watch_take(struct list_watch *watch, redlock *client, const struct opt
     watch->spare = (unsigned)options->spare;
     watch->quorum = redlock_quorum(watch->masters, watch->spare);
     watch->until = boot_ms() + SETTLE_MS;
-    watch->ended = 0;
 }
 
 bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struct options *options,
@@ -55,7 +54,7 @@ bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struc
     if (says && watch->revives)
         redlock_list_revive(client, watch->changes);
     else if (says)
-        redlock_list_end(client, watch->successor.bytes);
+        redlock_list_end(client, watch->successor.bytes, UINT16_MAX);
     list_watch_take(watch, client, options);
     return true;
 }
@@ -202,19 +201,47 @@ void list_watch_look(const struct list_watch *watch, struct list_seen *seen)
     seen->saying &= seen->told;
 }
 
-unsigned list_watch_say_on(struct list_watch *watch)
+unsigned list_watch_ended(const struct list_watch *watch)
+{
+    unsigned ended = 0;
+    for (unsigned i = 0; i < watch->masters; i++)
+        ended |= (unsigned)(watch->told[i] != 0) << i;
+    return ended;
+}
+
+static void note_ends(struct list_watch *watch, const struct list_seen *seen)
+{
+    for (unsigned i = 0; i < watch->masters; i++)
+        if (seen->ours >> i & 1)
+            watch->told[i] = seen->used.changes[i] > 0 ? seen->used.changes[i] : 1;
+}
+
+static bool is_taken_back(const struct list_watch *watch, const struct list_seen *seen, unsigned i)
+{
+    bool is_valid = (seen->told & ~seen->over) >> i & 1;
+    return is_valid && watch->told[i] && seen->used.changes[i] >= watch->told[i];
+}
+
+static bool has_lost_end(const struct list_watch *watch, const struct list_seen *seen, unsigned i)
+{
+    return seen->told >> i & 1 && seen->used.changes[i] < watch->told[i];
+}
+
+unsigned list_watch_say_on(struct list_watch *watch, bool again)
 {
     struct list_seen seen;
-    unsigned lost = 0;
+    unsigned taken = 0, lost = 0;
     list_watch_look(watch, &seen);
     if (!seen.is_settled) /* it says what it was opened for */
         return 0;
-    for (unsigned i = 0; i < watch->masters; i++)
-        lost |= (unsigned)!seen.used.changes[i] << i;
-    watch->ended |= seen.ours;
-    unsigned valid = seen.told & ~seen.over, must_hear = valid & (~watch->ended | lost);
-    redlock_list_end(watch->client, must_hear ? watch->successor.bytes : NULL);
-    return valid & ~must_hear;
+    note_ends(watch, &seen);
+    for (unsigned i = 0; i < watch->masters; i++) {
+        taken |= (unsigned)is_taken_back(watch, &seen, i) << i;
+        lost |= (unsigned)has_lost_end(watch, &seen, i) << i;
+    }
+    unsigned must_hear = (all_of(watch) & ~list_watch_ended(watch)) | lost | (again ? taken : 0);
+    redlock_list_end(watch->client, watch->successor.bytes, must_hear);
+    return taken;
 }
 
 unsigned list_watch_tellers(const struct list_seen *seen, const struct client_text *list)

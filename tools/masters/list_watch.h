@@ -19,8 +19,8 @@ struct list_watch {
     bool revives;                   /* or, of a list that was over: with what masters told then */
     int64_t changes[REDLOCK_MASTERS_MAX];
     unsigned masters, spare, quorum;
-    int64_t until;  /* it waits for its masters */
-    unsigned ended; /* bits: they have told the end for our successor */
+    int64_t until;                     /* it waits for its masters */
+    int64_t told[REDLOCK_MASTERS_MAX]; /* their changes when they told our end last; 0: never */
 };
 
 /* The answers of the masters by now; bits of masters. */
@@ -43,9 +43,12 @@ bool list_watch_open(struct list_watch *watch, struct ev_loop *loop, const struc
                      bool says);
 void list_watch_free(struct list_watch *watch);
 
-/* Says an end on, to masters that never told it, and to those that lost all ends.  Where another
- * tool took it back it is not said again: returns these masters.  For each look. */
-unsigned list_watch_say_on(struct list_watch *watch);
+/* Says an end on, to masters that never told it, and to those that lost it: their changes have gone
+ * back.  Returns those where another tool took it back, which hear it `again` or do not.  For each
+ * look. */
+unsigned list_watch_say_on(struct list_watch *watch, bool again);
+/* The masters that have told it. */
+unsigned list_watch_ended(const struct list_watch *watch);
 
 /* The texts are valid until the loop runs again. */
 void list_watch_look(const struct list_watch *watch, struct list_seen *seen);

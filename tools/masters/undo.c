@@ -39,7 +39,7 @@ struct undo {
     struct next nexts[REDLOCK_MASTERS_MAX];
     unsigned count;
     unsigned times; /* that it took the end back */
-    bool has_listened;
+    bool has_ended, has_listened;
     int64_t said_at, looked_at; /* boot_ms() */
 };
 
@@ -233,6 +233,7 @@ static void end_if_nobody_says(struct undo *undo, struct next *next)
     list_watch_look(&next->watch, &seen);
     next->is_in_use = masters_in(seen.saying) > next->watch.spare;
     next->ends = !next->is_in_use;
+    undo->has_ended |= next->ends;
     if (next->ends)
         open_watch(undo, &next->watch, true);
 }
@@ -282,7 +283,7 @@ static void ask_nexts(struct undo *undo)
 {
     undo->phase = ASKS_NEXT;
     for (unsigned i = 0; i < undo->count && !undo->session.ending; i++)
-        open_watch(undo, &undo->nexts[i].watch, undo->nexts[i].ends);
+        open_watch(undo, &undo->nexts[i].watch, false);
 }
 
 static void look_at_nexts(struct undo *undo)
@@ -295,18 +296,10 @@ static void look_at_nexts(struct undo *undo)
         take_back(undo);
 }
 
-static bool has_ended_any(const struct undo *undo)
-{
-    bool any = false;
-    for (unsigned i = 0; i < undo->count; i++)
-        any |= undo->nexts[i].ends;
-    return any;
-}
-
 /* A command that says the end again hears meanwhile that its next list is over, and gives up. */
 static void finish(struct undo *undo, const struct list_seen *seen)
 {
-    if (undo->said_at && has_ended_any(undo) && !undo->has_listened)
+    if (undo->said_at && undo->has_ended && !undo->has_listened)
         undo->phase = LISTENS;
     else
         report(undo, seen);
@@ -421,7 +414,7 @@ static void say_ends_on(struct undo *undo)
 {
     for (unsigned i = 0; i < undo->count; i++)
         if (undo->nexts[i].ends)
-            list_watch_say_on(&undo->nexts[i].watch);
+            list_watch_say_on(&undo->nexts[i].watch, false);
 }
 
 static void on_look(struct ev_loop *loop, ev_timer *timer, int events)

@@ -75,7 +75,8 @@ struct engine_config {
     int64_t max_ttl_ms;
     int64_t skew_ms;
     bool looks_only;       /* no lease is ever asked for: the masters need not know max_ttl_ms */
-    const char *successor; /* of one that looks: our list is over, and this one follows */
+    const char *successor; /* of one that looks: our list is over, and this one follows: */
+    uint16_t ends_at;      /* so it says to these masters (bits) */
     bool revives;          /* or it is not, for masters where no end has changed since: */
     int64_t changes[MASTERS_MAX];
     bool trust_restarts;

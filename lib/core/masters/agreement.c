@@ -53,11 +53,11 @@ const struct agree_request *agreement_say(struct engine *e, unsigned index)
     usec kept =
         WORD_LASTS + longest + quorum_drift(longest, e->config.drift_ppm) + MS(e->config.skew_ms);
     *agree = (struct agree_request){
-        .says = e->config.successor    ? SAYS_OVER
-                : e->config.revives    ? SAYS_NOT_OVER
-                : agreement_is_over(e) ? SAYS_NO_MORE
-                : agreement_may_say(e) ? SAYS_OURS
-                                       : SAYS_NOTHING,
+        .says = e->config.ends_at >> index & 1 ? SAYS_OVER
+                : e->config.revives            ? SAYS_NOT_OVER
+                : agreement_is_over(e)         ? SAYS_NO_MORE
+                : agreement_may_say(e)         ? SAYS_OURS
+                                               : SAYS_NOTHING,
         .successor = e->config.successor,
         .changes = e->config.changes[index],
         .kept = kept + quorum_drift(kept, DRIFT_PPM) + KEPT_MORE,
