@@ -167,7 +167,7 @@ static void end_if_nobody_says(struct change *change, const struct list_seen *se
         return;
     if (is_impatient)
         tell_impatience(change, seen);
-    if (!change->session.ending && !has_slept(change))
+    if (!change->session.ending && !has_slept(change) && !change->asks_next)
         begin_end(change);
 }
 
@@ -317,11 +317,11 @@ static void on_look(struct ev_loop *loop, ev_timer *timer, int events)
     (void)events;
     if (!change->session.ending && has_woken(change))
         look_after_sleep(change);
-    else if (!change->session.ending && looks[change->phase])
-        looks[change->phase](change);
-    if (!change->session.ending)
+    else if (!change->session.ending)
         change_hold_former_ends(change);
-    else
+    if (!change->session.ending && looks[change->phase])
+        looks[change->phase](change);
+    if (change->session.ending)
         ev_timer_stop(loop, timer);
 }
 

@@ -74,7 +74,7 @@ static void refuse_beside(struct change *change, unsigned list)
     text_format(&why, "the list ");
     plan_put_nodes(&why, &change->plan, list, plan_member);
     text_format(&why, " is valid again, by another command. When that has ended, run this one "
-                      "again to go on");
+                      "again to go on, and give no client a later list before");
     change_refuse(change, REDLOCK_E_DIFFERS, &why);
 }
 
@@ -88,16 +88,25 @@ bool change_is_taken_back(struct change *change)
     return true;
 }
 
-/* Clients may have come to the next list since it was asked. */
-static void refuse_unless_used(struct change *change, const struct list_seen *next, unsigned list)
+/* Clients may have come to the next list since it was asked, and silence tells nothing of them. */
+static void refuse_if_unused(struct change *change, unsigned step)
 {
-    if (change->asks_next && next->is_settled)
-        refuse_beside(change, list);
-    else if (!change->asks_next)
+    struct list_seen next;
+    if (!change->asks_next) {
         change->asks_next = change_watch(change, &change->next, change->step, false);
+        return;
+    }
+    list_watch_look(&change->next, &next);
+    if (!next.is_settled)
+        return;
+    if (masters_in(next.told) >= list_watch_enough(&change->next))
+        refuse_beside(change, step - 1);
+    else
+        list_watch_say_on(&change->ends[step], true);
 }
 
-/* The list before the former one may be valid beside that, but not beside the next one. */
+/* The list before the former one may be valid beside that, but not beside the next one.  A single
+ * master that tells of a client of that one is enough, as exclusion comes first. */
 void change_hold_former_ends(struct change *change)
 {
     bool is_one_valid = false;
@@ -110,7 +119,7 @@ void change_hold_former_ends(struct change *change)
         if (must_end || masters_in(taken) <= watch->spare)
             continue;
         is_one_valid = true;
-        refuse_unless_used(change, &next, i - 1);
+        refuse_if_unused(change, i);
     }
     change->asks_next &= is_one_valid;
 }

@@ -239,6 +239,7 @@ unsigned list_watch_say_on(struct list_watch *watch, bool again)
         taken |= (unsigned)is_taken_back(watch, &seen, i) << i;
         lost |= (unsigned)has_lost_end(watch, &seen, i) << i;
     }
+    again |= masters_in(taken) <= watch->spare; /* liars, or an undo that was killed */
     unsigned must_hear = (all_of(watch) & ~list_watch_ended(watch)) | lost | (again ? taken : 0);
     redlock_list_end(watch->client, watch->successor.bytes, must_hear);
     return taken;
